@@ -8,20 +8,29 @@
 //! Without a creation time, or where `..` leads elsewhere, the names are walked from the
 //! item. So each open directory lay in the item when it was opened, whatever other
 //! processes rename. A level that moves out later is looked for now and then.
+//!
+//! Where inode numbers move, nothing could be found again: all levels stay open, and there
+//! are fewer. A level is in its place while its name leads to a directory on the same mount,
+//! and while the kernel has it at that path.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
 use crate::births::Births;
+use crate::door::Expected;
 use crate::failure::Cause;
 use crate::opening::Opening;
 use crate::path;
+use crate::recognition::Recognition;
 use crate::seen::Seen;
 
 /// Levels that stay open, besides the item.
 const OPEN_MAX: usize = 32;
+
+/// Levels that stay open where inode numbers move. Deeper directories are not entered.
+const KEPT_OPEN_MAX: usize = 512;
 
 /// So often all open levels are looked at, and not only the last.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
@@ -76,6 +85,9 @@ pub(crate) struct Descent<'a, T> {
     open_max: usize,
     looked: Instant,
     births: Births,
+    by: Recognition,
+    /// The level of the last look, where inode numbers move.
+    turn: usize,
     climb: Option<Climb>,
     /// `..` may lead up, where creation times tell inodes apart.
     may_go_up: bool,
@@ -96,6 +108,8 @@ impl<'a, T> Descent<'a, T> {
             base_path,
             base_seen: births.kept(Seen::of_open(base)?),
             births,
+            by: Recognition::Inode,
+            turn: 0,
             climb: None,
             protected,
             levels: Vec::new(),
@@ -104,6 +118,17 @@ impl<'a, T> Descent<'a, T> {
             looked: Instant::now(),
             may_go_up: true,
         })
+    }
+
+    /// Sets the facts by which directories are known again, before the first is entered.
+    pub(crate) fn by(mut self, by: Recognition) -> Descent<'a, T> {
+        self.by = by;
+        self.base_seen = by.kept_of(self.base_seen);
+        self
+    }
+
+    fn kept(&self, seen: Seen) -> Seen {
+        self.by.kept_of(self.births.kept(seen))
     }
 
     pub(crate) fn depth(&self) -> usize {
@@ -173,9 +198,12 @@ impl<'a, T> Descent<'a, T> {
         if self.protected.contains(&id) {
             return Err(Cause::Protected);
         }
+        if self.by == Recognition::Name && self.levels.len() >= KEPT_OPEN_MAX {
+            return Err(Errno::MFILE.into());
+        }
         let open = self.open(name)?;
-        let seen = self.births.kept(Seen::of_open(&open)?);
-        if !seen.is_same(expected) {
+        let seen = self.kept(Seen::of_open(&open)?);
+        if !seen.is_same(&self.by.kept_of(*expected)) {
             return Err(Cause::Changed);
         }
         self.levels.push(Level {
@@ -186,6 +214,14 @@ impl<'a, T> Descent<'a, T> {
         });
         self.close_above();
         Ok(())
+    }
+
+    /// The directory as it must still be when its name goes.
+    pub(crate) fn emptied<'s>(&self, seen: &'s Seen) -> Expected<'s> {
+        match self.by {
+            Recognition::Inode => Expected::Emptied(seen),
+            Recognition::Name => Expected::Named(seen),
+        }
     }
 
     /// Leaves the directory in work for the one that holds it.
@@ -200,7 +236,7 @@ impl<'a, T> Descent<'a, T> {
             && !self.births.stay()
             && let Ok(now) = Seen::of_open(open)
         {
-            left.seen = self.births.kept(now);
+            left.seen = self.kept(now);
         }
         let mut lost = None;
         if self.levels.last().is_some_and(|level| level.open.is_none()) {
@@ -236,9 +272,31 @@ impl<'a, T> Descent<'a, T> {
             return None;
         }
         self.looked = Instant::now();
+        if self.by == Recognition::Name {
+            return self.without_its_name(last);
+        }
         let mut open = (0..last).filter(|&index| self.levels[index].open.is_some());
         open.find(|&index| !self.is_in_place(index))
             .or_else(|| self.displaced_above())
+    }
+
+    /// Looks at the levels above the last in turn, which can be many questions.
+    fn without_its_name(&mut self, last: usize) -> Option<usize> {
+        let begin = Instant::now();
+        for _ in 0..last {
+            self.turn = if self.turn + 1 < last {
+                self.turn + 1
+            } else {
+                0
+            };
+            if !self.has_its_name(self.turn) {
+                return Some(self.turn);
+            }
+            if begin.elapsed() >= CLIMB_TIME {
+                break;
+            }
+        }
+        None
     }
 
     /// Climbs through the closed levels by `..`, and finds one that lies elsewhere.
@@ -271,6 +329,9 @@ impl<'a, T> Descent<'a, T> {
     }
 
     fn is_in_place(&self, index: usize) -> bool {
+        if self.by == Recognition::Name {
+            return self.has_its_name(index);
+        }
         let (above, above_open) = match index.checked_sub(1) {
             Some(above) => {
                 let above = &self.levels[above];
@@ -287,11 +348,26 @@ impl<'a, T> Descent<'a, T> {
         found.is_same_inode(above) || above_open.is_some_and(is_above_now)
     }
 
+    fn has_its_name(&self, index: usize) -> bool {
+        let level = &self.levels[index];
+        let above = match index.checked_sub(1) {
+            Some(above) => self.levels[above].open.as_ref().map(AsFd::as_fd),
+            None => Some(self.base),
+        };
+        let (Some(above), Some(open)) = (above, &level.open) else {
+            return false;
+        };
+        Seen::of(above, &level.name).is_ok_and(|now| self.kept(now).is_same(&level.seen))
+            && kernel_path(open).is_none_or(|path| path == self.path_of_level(index))
+    }
+
     fn open(&mut self, name: &[u8]) -> Result<OwnedFd, Errno> {
         loop {
             match self.opening.listing(self.directory(), name) {
                 // Leave descriptors to the rest of the process.
-                Err(Errno::MFILE | Errno::NFILE) if self.open_count() > 2 => {
+                Err(Errno::MFILE | Errno::NFILE)
+                    if self.by == Recognition::Inode && self.open_count() > 2 =>
+                {
                     self.open_max = self.open_count() / 2;
                     self.close_above();
                 }
@@ -305,6 +381,9 @@ impl<'a, T> Descent<'a, T> {
     }
 
     fn close_above(&mut self) {
+        if self.by == Recognition::Name {
+            return;
+        }
         while self.open_count() > self.open_max.max(1) {
             self.levels[self.first_open].open = None;
             self.first_open += 1;
@@ -365,6 +444,14 @@ impl<'a, T> Descent<'a, T> {
         }
         false
     }
+}
+
+/// The path of an open directory, where the kernel has one. A file system that no longer
+/// knows the directory by its name leaves none (proc_pid_fd(5)).
+fn kernel_path(open: &OwnedFd) -> Option<Vec<u8>> {
+    let link = format!("/proc/self/fd/{}", open.as_raw_fd());
+    let path = rustix::fs::readlink(link, Vec::new()).ok()?.into_bytes();
+    (!path.ends_with(b" (deleted)")).then_some(path)
 }
 
 #[cfg(test)]

@@ -7,15 +7,16 @@
 //! the product.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, RenameFlags};
 use rustix::io::Errno;
 use statwalk_sys::user;
 
 use crate::failure::Cause;
 use crate::identity::Identity;
 use crate::path::is_plain_name;
+use crate::recognition::hold;
 use crate::seen::Seen;
 
 /// The entry that may be removed.
@@ -26,6 +27,9 @@ pub(crate) enum Expected<'a> {
     Within(&'a Seen),
     /// This directory, which is empty.
     Emptied(&'a Seen),
+    /// An entry [like](Seen::is_alike) this one, where inode numbers move. A directory is
+    /// empty.
+    Named(&'a Seen),
 }
 
 /// The reason why a name is still there.
@@ -88,8 +92,12 @@ pub(crate) fn remove_item(
         Err(Errno::NOENT) => return Err(Cause::Changed.into()),
         Err(_) => return remove(directory, name, expected),
     }
+    let is_it = |moved: &Seen| match expected {
+        Expected::Named(_) => moved.is_alike(&seen),
+        _ => moved.identity.is_same_inode(&seen.identity),
+    };
     let removed = match Seen::of(directory, &own) {
-        Ok(moved) if moved.identity.is_same_inode(&seen.identity) => unlink(directory, &own, flags),
+        Ok(moved) if is_it(&moved) => unlink(directory, &own, flags),
         Ok(_) => Err(Cause::Changed),
         Err(errno) => Err(errno.into()),
     };
@@ -135,6 +143,11 @@ fn compare(
         }
         // A directory that is not empty, or a mount point, refuses.
         Expected::Emptied(_) => AtFlags::REMOVEDIR,
+        Expected::Named(before) if !seen.is_alike(before) => {
+            return Err(Cause::Changed.into());
+        }
+        Expected::Named(before) if before.is_directory() => AtFlags::REMOVEDIR,
+        Expected::Named(_) => AtFlags::empty(),
     };
     Ok((seen, flags))
 }
@@ -285,12 +298,6 @@ pub(crate) fn rename_out(
     // The first error counts.
     let _ = remove(to, name, &Expected::Emptied(&made));
     Err(errno.into())
-}
-
-/// Opens an entry of any type itself, so that its inode stays known.
-fn hold(directory: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(directory, name, flags, Mode::empty())
 }
 
 /// Where tests let another process act: before a call that changes a name, and after it.

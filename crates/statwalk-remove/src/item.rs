@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -15,6 +15,8 @@ use crate::failure::Cause;
 use crate::identity::Identity;
 use crate::opening::Opening;
 use crate::path;
+use crate::recognition::{Recognition, has_moving_numbers};
+use crate::refusal::Refusal;
 use crate::seen::Seen;
 
 /// The confirmed item and the open directory that holds it.
@@ -32,6 +34,9 @@ pub struct Item {
     directory: Option<(u64, u64)>,
     /// The time of the inode's creation, where it is known.
     born: Option<(i64, u32)>,
+    recognition: Recognition,
+    /// The number of the mount, where the inode number moves.
+    mount: Option<u64>,
     bytes: u64,
 }
 
@@ -47,15 +52,24 @@ impl Item {
             identity,
             directory: None,
             born: None,
+            recognition: Recognition::Inode,
+            mount: None,
             bytes: 0,
         }
     }
 
-    pub(crate) fn seen(path: Vec<u8>, directory: &Seen, seen: &Seen) -> Item {
+    pub(crate) fn seen(
+        path: Vec<u8>,
+        directory: &Seen,
+        seen: &Seen,
+        recognition: Recognition,
+    ) -> Item {
         let directory = &directory.identity;
         Item {
             directory: Some((directory.device, directory.inode)),
             born: seen.born,
+            recognition,
+            mount: seen.mount,
             ..Item::new(path, seen.identity)
         }
     }
@@ -77,7 +91,7 @@ impl Item {
         let above = Seen::of_open(&open)?;
         let seen = Births::of(&open).kept(Seen::of(&open, name.as_bytes())?);
         let path = path::join(&directory, name.as_bytes());
-        Ok(Item::seen(path, &above, &seen))
+        Ok(Item::seen(path, &above, &seen, Recognition::Inode))
     }
 
     /// Adds the bytes that the user saw in the dialog. Only the journal uses them.
@@ -95,6 +109,9 @@ impl Item {
     pub(crate) fn find(&self, opening: Opening) -> Result<Found, Cause> {
         let (directory, name) = path::split(&self.path).ok_or(Errno::INVAL)?;
         let base = opening.path(directory)?;
+        if self.is_known_by_name() {
+            return self.find_by_name(base, name);
+        }
         if let Some(id) = self.directory {
             let now = Seen::of_open(&base)?.identity;
             if id != (now.device, now.inode) {
@@ -111,6 +128,36 @@ impl Item {
             true => Ok(Found { base, seen }),
             false => Err(Cause::Changed),
         }
+    }
+
+    fn find_by_name(&self, base: OwnedFd, name: &[u8]) -> Result<Found, Cause> {
+        let above = Seen::of_open(&base)?;
+        let seen = Seen::of(&base, name)?;
+        let by = self.recognition;
+        let device = self.directory.map(|(device, _)| device);
+        let is_it = device.is_none_or(|device| device == above.identity.device)
+            && by.kept(seen.identity) == by.kept(self.identity)
+            && seen.mount == self.mount;
+        if !is_it {
+            return Err(Cause::Changed);
+        }
+        if !has_moving_numbers(base.as_fd(), name) {
+            let path = self.path.clone();
+            return Err(Refusal::NumbersHold { path }.into());
+        }
+        Ok(Found { base, seen })
+    }
+
+    /// Says whether the item is known again without its inode number, because the numbers
+    /// of its file system move. A removal takes it only
+    /// [by name](crate::Removal::by_name).
+    #[must_use]
+    pub fn is_known_by_name(&self) -> bool {
+        self.recognition == Recognition::Name
+    }
+
+    pub(crate) fn recognition(&self) -> Recognition {
+        self.recognition
     }
 
     /// The path of the directory that holds it; empty for `/`.

@@ -51,6 +51,7 @@ const LAST_WAIT_MAX: Duration = Duration::from_secs(1);
 /// | `kind` | `permanent` or `trash` |
 /// | `path`, `path_b64` | the path as in the JSON of statwalk; `path_b64` only where it is no UTF-8 |
 /// | `device`, `inode`, `bytes` | the confirmed identity; the bytes that the user saw |
+/// | `by_name` | `true` where inode numbers move, so that `inode` tells nothing, else absent |
 /// | `late` | `true` where the line was written after the act, else absent |
 ///
 /// The line after:
@@ -122,6 +123,8 @@ struct Line<'a> {
     device: u64,
     inode: u64,
     bytes: u64,
+    #[serde(skip_serializing_if = "is_false")]
+    by_name: bool,
     #[serde(skip_serializing_if = "is_false")]
     late: bool,
 }
@@ -361,6 +364,7 @@ impl Journal {
             device: item.identity().device,
             inode: item.identity().inode,
             bytes: item.bytes(),
+            by_name: item.is_known_by_name(),
             late: false,
         }
     }

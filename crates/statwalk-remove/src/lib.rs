@@ -36,6 +36,8 @@
 //!   that name. Below an item, and where the file system cannot rename so, another process
 //!   can put another file under a name between comparison and removal. Then that file goes:
 //!   it stood in a marked directory, or under a marked name.
+//! - Where inode numbers move, [`Removal::by_name`] removes without them: the README has the
+//!   conditions.
 //! - A process can move a directory out of the item while the removal reads it. The entries
 //!   of the buffer at hand, and those of directories below, can still be removed.
 //!   Such a process needs the right to write the moved directory itself.
@@ -70,6 +72,7 @@ mod descent;
 mod listing;
 mod opening;
 mod owner_mode;
+mod recognition;
 mod seen;
 mod sharing;
 

@@ -107,8 +107,13 @@ pub enum Refusal {
         path: Vec<u8>,
     },
     /// The file system gives one inode another number at each look, so nothing on it can be
-    /// known again.
+    /// known again. [By name](crate::Removal::by_name) the item can go.
     MovingNumbers {
+        /// The item.
+        path: Vec<u8>,
+    },
+    /// Inode numbers moved when the user was asked, and hold now.
+    NumbersHold {
         /// The item.
         path: Vec<u8>,
     },
@@ -257,6 +262,11 @@ impl fmt::Display for Refusal {
                  so statwalk cannot know it again",
                 shown(path)
             ),
+            Refusal::NumbersHold { path } => write!(
+                f,
+                "the inode numbers around {} moved before and hold now: mark it again",
+                shown(path)
+            ),
             Refusal::Unseen { path, errno } => {
                 let reason = Cause::Errno(*errno);
                 write!(f, "cannot stat {}: {reason}", shown(path))
@@ -342,11 +352,22 @@ pub fn refusal(item: &Item, surroundings: &Surroundings) -> Option<Refusal> {
     if (surroundings.protected).contains(&(identity.device, identity.inode)) {
         return Some(Refusal::Protected { path });
     }
+    if item.is_known_by_name() && has_second_way(identity.device, surroundings) {
+        return Some(Refusal::Protected { path });
+    }
     if let Some(file) = surroundings.kept.iter().find(|file| is_within(file, &path)) {
         let file = file.clone();
         return Some(Refusal::Kept { path, file });
     }
     by_mounts(path, &surroundings.mounts)
+}
+
+/// Says whether a directory that is never removed lies on a file system that is mounted more
+/// than once. Where inode numbers move, only its path tells which one it is.
+fn has_second_way(device: u64, surroundings: &Surroundings) -> bool {
+    let is_on = |mount: &&Mount| mount.device_number() == Some(device);
+    let mut protected = surroundings.protected.iter();
+    protected.any(|(own, _)| *own == device) && surroundings.mounts.iter().filter(is_on).count() > 1
 }
 
 fn by_mounts(path: Vec<u8>, mounts: &[Mount]) -> Option<Refusal> {

@@ -18,7 +18,7 @@ use crate::monitor::Monitor;
 use crate::now::Now;
 use crate::opening::Opening;
 use crate::outcome::{End, ItemOutcome, Outcome};
-use crate::refusal::refusal;
+use crate::refusal::{Refusal, refusal};
 use crate::surroundings::Surroundings;
 use crate::trash_can::{Trash, Trashed};
 use crate::tree::Remover;
@@ -71,6 +71,7 @@ pub struct Removal {
     clock: Box<dyn Fn() -> Now + Send>,
     opening: Opening,
     mount_watch: Option<Watch>,
+    by_name: bool,
 }
 
 impl fmt::Debug for Removal {
@@ -94,6 +95,7 @@ impl Removal {
             clock: Box::new(Now::default),
             opening: Opening::probe(),
             mount_watch: None,
+            by_name: false,
         }
     }
 
@@ -109,6 +111,17 @@ impl Removal {
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Now + Send + 'static) -> Removal {
         self.clock = Box::new(clock);
+        self
+    }
+
+    /// Removes items whose [inode numbers move](Item::is_known_by_name), too. The entry with
+    /// the name goes, if its type, its mount and its modification time are the confirmed
+    /// ones. It can be another one, so the user is asked once more.
+    ///
+    /// Without this they stay, and the trash never takes them.
+    #[must_use]
+    pub fn by_name(mut self) -> Removal {
+        self.by_name = true;
         self
     }
 
@@ -207,6 +220,13 @@ impl Removal {
             && let Err(refusal) = trash.place(item, surroundings)
         {
             return refuse(Operation::Trash, refusal.into());
+        }
+        let is_allowed = self.by_name && self.manner == Manner::Permanent;
+        if item.is_known_by_name() && !is_allowed {
+            return refuse(
+                Operation::Remove,
+                Refusal::MovingNumbers { path: path() }.into(),
+            );
         }
         // An item that stays has no line of its beginning.
         if let Err(cause) = item.find(self.opening) {

@@ -11,6 +11,7 @@ use rustix::path::Arg;
 use statwalk_sys::statx::{by_fstatat, is_refused};
 
 use crate::identity::{EntryType, Identity};
+use crate::recognition::Recognition;
 
 /// `S_IWGRP` and `S_IWOTH`. An access control list shows its mask in the first.
 const OTHERS_WRITE: u32 = 0o022;
@@ -48,11 +49,10 @@ impl Seen {
     pub(crate) fn has_moving_number(file: impl AsFd) -> bool {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
         let number = || Seen::ask(&file, b"", flags).map(|seen| seen.identity.inode);
-        let numbers = [number(), number(), number()];
-        match numbers {
-            [Ok(first), Ok(second), Ok(third)] => first != second && second != third,
-            _ => false,
-        }
+        let (Ok(first), Ok(second)) = (number(), number()) else {
+            return false;
+        };
+        first != second && number().is_ok_and(|third| third != second)
     }
 
     fn ask(directory: impl AsFd, name: &[u8], flags: AtFlags) -> Result<Seen, Errno> {
@@ -108,6 +108,17 @@ impl Seen {
             _ => true,
         };
         is_born_together && self.identity.is_same_inode(&other.identity)
+    }
+
+    /// Says whether `other` can be the same entry where inode numbers move: device, mount and
+    /// type are the same, and those of a file's content too.
+    pub(crate) fn is_alike(&self, other: &Seen) -> bool {
+        let own = Recognition::Name.kept_of(*self);
+        let other = Recognition::Name.kept_of(*other);
+        match own.is_directory() {
+            true => own.is_same(&other),
+            false => own.is_like(&other) && own.is_on_mount_of(&other),
+        }
     }
 
     /// The same inode, without a sign of a change of its content.

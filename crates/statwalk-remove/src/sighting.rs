@@ -3,6 +3,7 @@
 //! An item as it was at one moment.
 
 use crate::item::Item;
+use crate::recognition::Recognition;
 use crate::seen::Seen;
 
 /// The facts of a scan about an entry that is no directory; each can be absent.
@@ -33,14 +34,21 @@ pub struct Sighting {
     path: Vec<u8>,
     directory: Seen,
     seen: Seen,
+    recognition: Recognition,
 }
 
 impl Sighting {
-    pub(crate) fn new(path: Vec<u8>, directory: Seen, seen: Seen) -> Sighting {
+    pub(crate) fn new(
+        path: Vec<u8>,
+        directory: Seen,
+        seen: Seen,
+        recognition: Recognition,
+    ) -> Sighting {
         Sighting {
             path,
             directory,
             seen,
+            recognition,
         }
     }
 
@@ -50,11 +58,22 @@ impl Sighting {
         &self.path
     }
 
+    /// Says whether the inode numbers of its file system move, so that the item is known by
+    /// its name, its type and its mount.
+    #[must_use]
+    pub fn is_known_by_name(&self) -> bool {
+        self.recognition == Recognition::Name
+    }
+
     /// Says whether both are the same inode in the same directory. Its content and its
-    /// times can differ.
+    /// times can differ. Where inode numbers move, name, type and mount tell.
     #[must_use]
     pub fn is_same_item(&self, other: &Sighting) -> bool {
-        self.seen.is_same_inode(&other.seen) && self.directory.is_same_inode(&other.directory)
+        let by = match self.is_known_by_name() {
+            true => self.recognition,
+            false => other.recognition,
+        };
+        by.is_same(&self.seen, &other.seen) && by.is_same(&self.directory, &other.directory)
     }
 
     /// Compares an entry that is no directory with the reading of a scan.
@@ -87,7 +106,7 @@ impl Sighting {
     /// The item, for a survey and a removal.
     #[must_use]
     pub fn into_item(self) -> Item {
-        Item::seen(self.path, &self.directory, &self.seen)
+        Item::seen(self.path, &self.directory, &self.seen, self.recognition)
     }
 }
 

@@ -116,7 +116,7 @@ impl Surveyor<'_> {
         let protected = &self.surroundings.protected;
         let mut descent =
             match Descent::<Waiting>::new(self.opening, base.as_fd(), directory, protected) {
-                Ok(descent) => descent,
+                Ok(descent) => descent.by(item.recognition()),
                 Err(errno) => {
                     return (self.survey.failures).add(Operation::Open, errno, own_path);
                 }

@@ -20,6 +20,7 @@ use crate::listing::Listing;
 use crate::monitor::{Monitor, PathClock};
 use crate::opening::Opening;
 use crate::outcome::End;
+use crate::recognition::Recognition;
 use crate::seen::Seen;
 
 /// So many subdirectories of one directory wait; the others come in the next pass.
@@ -94,7 +95,10 @@ impl<'a> Remover<'a> {
         let (directory, name) = (item.directory_path(), item.name());
         let Found { base, seen } = item.find(self.opening)?;
         if !seen.is_directory() {
-            let expected = Expected::Item(item.identity());
+            let expected = match item.recognition() {
+                Recognition::Inode => Expected::Item(item.identity()),
+                Recognition::Name => Expected::Named(&seen),
+            };
             return match door::remove_item(base.as_fd(), name, &expected) {
                 Ok(seen) => {
                     self.count(&seen);
@@ -104,9 +108,11 @@ impl<'a> Remover<'a> {
                 Err(Kept::Failed(cause)) => Err(cause),
             };
         }
-        let mut descent = Descent::new(self.opening, base.as_fd(), directory, self.protected)?;
+        let by = item.recognition();
+        let descent = Descent::new(self.opening, base.as_fd(), directory, self.protected)?;
+        let mut descent = descent.by(by);
         descent.enter(name, &seen, Emptying::default())?;
-        if descent.seen().identity != *item.identity() {
+        if descent.seen().identity != by.kept(*item.identity()) {
             return Err(Cause::Changed);
         }
         Ok(self.empty(&mut descent))
@@ -144,7 +150,7 @@ impl<'a> Remover<'a> {
         cause: Cause,
     ) {
         if cause == Cause::from(Errno::ACCESS)
-            && let Ok(seen) = door::remove(descent.directory(), &name, &Expected::Emptied(seen))
+            && let Ok(seen) = door::remove(descent.directory(), &name, &descent.emptied(seen))
         {
             self.count(&seen);
             return;
@@ -170,7 +176,7 @@ impl<'a> Remover<'a> {
         }
         let mut cause = None;
         if state.kept.is_empty() && !state.is_cut {
-            let expected = Expected::Emptied(&seen);
+            let expected = descent.emptied(&seen);
             let removed = match descent.depth() {
                 0 => door::remove_item(descent.directory(), &name, &expected),
                 _ => door::remove(descent.directory(), &name, &expected),

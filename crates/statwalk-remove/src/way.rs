@@ -8,26 +8,17 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::births::Births;
 use crate::identity::EntryType;
-use crate::listing::Listing;
 use crate::opening::Opening;
 use crate::path;
+use crate::recognition::{Recognition, has_moving_numbers, hold};
 use crate::refusal::Refusal;
 use crate::root::Root;
 use crate::seen::Seen;
 use crate::sighting::Sighting;
-
-/// So many entries of a root are asked for their numbers.
-const WITNESSES_MAX: usize = 8;
-
-const LISTED: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
 
 /// One name on the way, with what the scan knows of its entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +45,17 @@ impl Known {
         self.device_and_inode.is_none_or(|known| known == id)
             && (self.entry_type).is_none_or(|known| known == identity.entry_type)
     }
+
+    /// The same, if inode numbers move.
+    fn can_fit(&self, seen: &Seen) -> bool {
+        let inode = seen.identity.inode;
+        let device_and_inode = self.device_and_inode.map(|(device, _)| (device, inode));
+        Known {
+            device_and_inode,
+            ..*self
+        }
+        .fits(seen)
+    }
 }
 
 /// Looks for items below roots, one after another.
@@ -79,6 +81,9 @@ impl Lookout {
     ///
     /// The facts are those of one moment: an item that is removed later is compared again.
     ///
+    /// Where the inode numbers of the item and of a second entry move, all else tells: the
+    /// answer is then [known by name](Sighting::is_known_by_name).
+    ///
     /// # Errors
     ///
     /// The way leads elsewhere than at the time of the scan, or nowhere.
@@ -91,27 +96,86 @@ impl Lookout {
         let path = steps.iter().fold(root.path().to_vec(), |path, step| {
             path::join(&path, &step.name)
         });
-        let looked = self.look_on(root, root_known, steps, &path);
-        looked.map_err(|stop| match stop {
-            Stop::Failed(_) => stop.refusal(path, root),
-            // Two witnesses: nobody renames both between all looks.
-            _ if Seen::has_moving_number(&root.open) && self.has_moving_number_beside(root) => {
-                Refusal::MovingNumbers { path }
+        match self.look_on(root, root_known, steps, &path) {
+            // The kernel keeps answers for a while: this can still be that of the scan.
+            Ok(sighting) if self.has_moving_number(steps, &path) => {
+                Ok((self.look_by_name(root, root_known, steps)).unwrap_or(sighting))
             }
-            stop => stop.refusal(path, root),
-        })
+            Ok(sighting) => Ok(sighting),
+            Err(stop @ Stop::Failed(_)) => Err(stop.refusal(path, root)),
+            Err(stop) => {
+                (self.look_by_name(root, root_known, steps)).map_err(|by_name| match by_name {
+                    Stop::Moving => by_name.refusal(path, root),
+                    _ => stop.refusal(path, root),
+                })
+            }
+        }
     }
 
-    /// Says whether an entry of the root, or the root by its path, shows moving numbers.
-    fn has_moving_number_beside(&self, root: &Root) -> bool {
-        let mut listing = Listing::new();
-        let names = rustix::fs::openat(&root.open, ".", LISTED, Mode::empty());
-        let names = names.and_then(|open| listing.next(open.as_fd()));
-        match names {
-            Ok(Some(names)) => (names.iter().take(WITNESSES_MAX))
-                .filter_map(|name| open(&root.open, name).ok())
-                .any(Seen::has_moving_number),
-            _ => (self.opening.path(root.path())).is_ok_and(Seen::has_moving_number),
+    /// Asks the item of the last look.
+    fn has_moving_number(&self, steps: &[Step], path: &[u8]) -> bool {
+        let open = match (steps.last(), &self.last) {
+            (Some(step), Some((_, directory, ..))) => hold(directory, &step.name),
+            _ => self.opening.path(path),
+        };
+        open.is_ok_and(Seen::has_moving_number)
+    }
+
+    /// Looks at the item where inode numbers move.
+    ///
+    /// On the way, a directory without the number of the scan must itself show that its number
+    /// moves, and must lie on the mount of the one above. The item needs a second witness.
+    fn look_by_name(
+        &self,
+        root: &Root,
+        root_known: Known,
+        steps: &[Step],
+    ) -> Result<Sighting, Stop> {
+        let mut path = root.path().to_vec();
+        let mut here = self.opening.path(&path)?;
+        let mut seen = Seen::of_open(&here)?;
+        let is_root = seen.is_same_inode(&root.seen) && root_known.fits(&seen);
+        let can_be_root = Recognition::Name.is_same(&seen, &root.seen)
+            && root_known.can_fit(&seen)
+            && Seen::has_moving_number(&here)
+            && Seen::has_moving_number(&root.open);
+        if !is_root && !can_be_root {
+            return Err(Stop::Root);
+        }
+        let mut directory = None;
+        for (index, step) in steps.iter().enumerate() {
+            if !path::is_plain_name(&step.name) {
+                return Err(Stop::Failed(Errno::INVAL));
+            }
+            path = path::join(&path, &step.name);
+            let open = hold(&here, &step.name)?;
+            let now = Seen::of_open(&open)?;
+            let is_on_way = index + 1 < steps.len();
+            if !step.known.can_fit(&now) || is_on_way && !now.is_directory() {
+                return Err(Stop::elsewhere(&now, path));
+            }
+            if !step.known.fits(&now) {
+                match Seen::has_moving_number(&open) {
+                    true if now.is_on_mount_of(&seen) => {}
+                    true => return Err(Stop::Moving),
+                    false => return Err(Stop::elsewhere(&now, path)),
+                }
+            }
+            directory = Some((here, seen));
+            (here, seen) = (open, now);
+        }
+        let (above, name) = path::split(&path).ok_or(Stop::Failed(Errno::INVAL))?;
+        let (open, above) = match directory {
+            Some(directory) => directory,
+            None => {
+                let open = self.opening.path(above)?;
+                let above = Seen::of_open(&open)?;
+                (open, above)
+            }
+        };
+        match has_moving_numbers(open.as_fd(), name) {
+            true => Ok(Sighting::new(path, above, seen, Recognition::Name)),
+            false => Err(Stop::Replaced(path)),
         }
     }
 
@@ -134,7 +198,12 @@ impl Lookout {
             if !seen.is_same_inode(&root.seen) || !root_known.fits(&seen) {
                 return Err(Stop::Root);
             }
-            return Ok(Sighting::new(path.to_vec(), directory, seen));
+            return Ok(Sighting::new(
+                path.to_vec(),
+                directory,
+                seen,
+                Recognition::Inode,
+            ));
         };
         if self
             .last
@@ -153,7 +222,12 @@ impl Lookout {
         if !last.known.fits(&seen) {
             return Err(Stop::elsewhere(&seen, path.to_vec()));
         }
-        Ok(Sighting::new(path.to_vec(), *directory, seen))
+        Ok(Sighting::new(
+            path.to_vec(),
+            *directory,
+            seen,
+            Recognition::Inode,
+        ))
     }
 
     /// Opens the last of the directories below a root.
@@ -174,7 +248,7 @@ impl Lookout {
                 return Err(Stop::Failed(Errno::INVAL));
             }
             path = path::join(&path, &step.name);
-            here = open(&here, &step.name)?;
+            here = hold(&here, &step.name)?;
             seen = Seen::of_open(&here)?;
             if !seen.is_directory() || !step.known.fits(&seen) {
                 return Err(Stop::elsewhere(&seen, path));
@@ -184,17 +258,13 @@ impl Lookout {
     }
 }
 
-/// Opens an entry of any type, a link too, and starts no automount.
-fn open(directory: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(directory, name, flags, Mode::empty())
-}
-
 /// The reason why a way ends too early.
 enum Stop {
     Root,
     Link(Vec<u8>),
     Replaced(Vec<u8>),
+    /// Inode numbers move, so nobody can say.
+    Moving,
     Failed(Errno),
 }
 
@@ -228,6 +298,7 @@ impl Stop {
             }
             Stop::Link(link) => Refusal::BehindLink { path, link },
             Stop::Replaced(at) => Refusal::Replaced { path, at },
+            Stop::Moving => Refusal::MovingNumbers { path },
             Stop::Failed(errno) => {
                 let errno = errno.raw_os_error();
                 Refusal::Unseen { path, errno }

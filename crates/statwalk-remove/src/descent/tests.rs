@@ -158,3 +158,46 @@ fn another_directory_or_a_link_is_not_entered() {
         assert_eq!(other.unwrap().enter(b"y", &seen, ()), Err(Cause::Protected));
     });
 }
+
+/// A chain of levels that are known by their names, in which `act` renames.
+fn by_name(act: impl FnOnce(&PathBuf, &PathBuf)) -> Option<usize> {
+    let scratch = Scratch::new().unwrap();
+    let [inside, outside] = ["a/a/a/a", "other"].map(|name| scratch.path().join(name));
+    fs::create_dir_all(&inside).unwrap();
+    fs::create_dir_all(&outside).unwrap();
+    let opening = Opening::probe();
+    let base_path = scratch.path().as_os_str().as_bytes();
+    let base = opening.path(base_path).unwrap();
+    let descent = Descent::new(opening, base.as_fd(), base_path, &[]).unwrap();
+    let mut descent = descent.by(Recognition::Name);
+    for _ in 0..4 {
+        let seen = Seen::of(descent.directory(), b"a").unwrap();
+        descent.enter(b"a", &seen, ()).unwrap();
+    }
+    assert_eq!(descent.displaced(), None);
+    act(&scratch.path().join("a"), &outside);
+    std::thread::sleep(2 * LOOK_INTERVAL);
+    descent.displaced()
+}
+
+#[test]
+fn a_level_without_its_name_is_found_where_numbers_move() {
+    assert_eq!(by_name(|_, _| {}), None);
+    for (below, level) in [("", 0), ("a", 1), ("a/a", 2), ("a/a/a", 3)] {
+        let at = |a: &PathBuf| {
+            if below.is_empty() {
+                a.clone()
+            } else {
+                a.join(below)
+            }
+        };
+        // All levels below have another path, too.
+        let gone = by_name(|a, other| fs::rename(at(a), other.join("x")).unwrap());
+        assert!(gone.is_some_and(|found| found >= level), "{below} {gone:?}");
+        let exchanged = by_name(|a, other| {
+            fs::rename(at(a), other.join("x")).unwrap();
+            fs::create_dir(at(a)).unwrap();
+        });
+        assert!(exchanged.is_some_and(|found| found >= level), "{below}");
+    }
+}

@@ -7,12 +7,14 @@
     reason = "clippy takes helpers of tests for code of the product"
 )]
 
+mod by_name;
 mod contents;
 mod harness;
 mod journal;
 mod mounts;
 mod overlay;
 mod races;
+mod scanned;
 mod survey;
 mod trash;
 mod ways;

@@ -14,58 +14,13 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{CWD, RenameFlags};
 use statwalk_remove::{
-    EntryType, Freshness, Known, Lookout, Manner, Monitor, Reading, Refusal, Removal, Root,
-    Sighting, Step,
+    EntryType, Freshness, Known, Lookout, Manner, Monitor, Reading, Refusal, Removal, Root, Step,
 };
-use statwalk_testkit::fault_fs::{FaultFs, FaultFsBuilder, Where};
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Scratch, or_skip};
 
 use crate::harness::{bytes, fast_scratch, make, snapshot, surroundings};
-
-/// The facts of a scan of this moment.
-fn known(path: &Path) -> Known {
-    let metadata = fs::symlink_metadata(path).unwrap();
-    let kind = metadata.file_type();
-    let is_dir = kind.is_dir();
-    Known {
-        device_and_inode: is_dir.then_some((metadata.dev(), metadata.ino())),
-        entry_type: Some(match is_dir {
-            true => EntryType::Directory,
-            false if kind.is_symlink() => EntryType::Link,
-            false => EntryType::File,
-        }),
-    }
-}
-
-/// A root and the way to an item below it, as a scan of this moment knows them.
-struct Scanned {
-    root: Root,
-    known: Known,
-    steps: Vec<Step>,
-}
-
-impl Scanned {
-    fn new(root: &Path, below: &Path) -> Scanned {
-        let mut path = root.to_owned();
-        let steps = below.iter().map(|name| {
-            path.push(name);
-            Step {
-                name: name.as_bytes().to_vec(),
-                known: known(&path),
-            }
-        });
-        Scanned {
-            steps: steps.collect(),
-            root: Root::find(bytes(root), false).unwrap(),
-            known: known(root),
-        }
-    }
-
-    fn look(&self) -> Result<Sighting, Refusal> {
-        Lookout::default().look(&self.root, self.known, &self.steps)
-    }
-}
+use crate::scanned::{Scanned, known};
 
 fn exchange(a: &Path, b: &Path) -> bool {
     rustix::fs::renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).is_ok()
@@ -119,30 +74,6 @@ fn whatever_takes_the_place_of_a_directory_on_the_way_leads_nowhere() {
         drop(bound);
         assert!(scanned.look().is_ok());
     }
-}
-
-/// IPFS and others give another inode number with each answer. The dialog said that the root
-/// was moved.
-#[test]
-fn numbers_that_move_are_named() {
-    let moving = |builder: FaultFsBuilder| builder.numbers_move(Where::Everywhere);
-    let entries = "a/\n a/b/\n  a/b/f 10\nf 10";
-    let mount = or_skip!(moving(FaultFs::builder().entries(entries)).mount());
-    for below in ["", "a", "a/b/f", "f"] {
-        let refusal = Scanned::new(&mount.join(""), Path::new(below)).look();
-        let path = match below {
-            "" => bytes(mount.path()).to_vec(),
-            below => bytes(&mount.join(below)).to_vec(),
-        };
-        assert_eq!(refusal.unwrap_err(), Refusal::MovingNumbers { path });
-    }
-    // The root alone may have been renamed in a union.
-    let only_root = FaultFs::builder().entries(entries).numbers_move("");
-    let mount = or_skip!(only_root.mount());
-    let refusal = Scanned::new(mount.path(), Path::new("f"))
-        .look()
-        .unwrap_err();
-    assert!(matches!(refusal, Refusal::RootChanged { .. }), "{refusal}");
 }
 
 /// A file that took the place of another one after the scan went without a word.
