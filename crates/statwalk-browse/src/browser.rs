@@ -112,7 +112,7 @@ pub struct Browser {
     last_entries: Duration,
     /// For how long no entry has come, where that is long.
     pub(crate) waits: Option<Duration>,
-    /// How many questions and reports came by themselves.
+    /// How many questions and reports came by themselves or after another question.
     pub(crate) questions: u64,
     asked: u64,
     answered: u64,
@@ -232,8 +232,8 @@ impl Browser {
         self.asked != self.answered || self.is_filtering || asks_system || is_moving
     }
 
-    /// The number of questions and reports that came so far by themselves, and not at a
-    /// key. The keys for the last one are those that were pressed when it was on the screen.
+    /// The number of questions and reports that came so far by themselves, or after another
+    /// question, and not at a key of their own. The keys for the last one are those that were pressed when it was on the screen.
     #[must_use]
     pub fn question(&self) -> u64 {
         self.questions

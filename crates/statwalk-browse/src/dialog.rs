@@ -16,6 +16,8 @@ pub(crate) struct Dialog {
     pub(crate) typed: Option<Line>,
     /// Whether the last text was another one.
     pub(crate) is_wrong: bool,
+    /// Whether the text was right, and a question follows: nobody can know the items again.
+    pub(crate) is_asked_again: bool,
 }
 
 /// The effect of `y`.
@@ -45,13 +47,16 @@ impl Dialog {
             place: 0,
             typed: None,
             is_wrong: false,
+            is_asked_again: false,
         }
     }
 
     /// The choices, the first of which does nothing.
     pub(crate) fn choices(&self) -> Vec<(Choice, &'static str)> {
         let mut choices = vec![(Choice::Cancel, "Cancel")];
-        if self.proposal.refusal.is_none() {
+        if self.is_asked_again {
+            choices.push((Choice::Remove(Manner::ByName), "Remove by name"));
+        } else if self.proposal.refusal.is_none() {
             if self.proposal.no_trash.is_none() {
                 choices.push((Choice::Remove(Manner::Trash), "Move to trash"));
             }
@@ -69,6 +74,7 @@ impl Dialog {
     pub(crate) fn manner(&self) -> Option<Manner> {
         match self.choices()[self.place].0 {
             Choice::Remove(manner) => Some(manner),
+            Choice::Cancel if self.is_asked_again => Some(Manner::ByName),
             Choice::Cancel if self.proposal.no_trash.is_some() => Some(Manner::Permanent),
             Choice::Cancel if self.proposal.why_typed.is_none() => Some(Manner::Trash),
             Choice::Cancel => None,
@@ -79,6 +85,9 @@ impl Dialog {
     pub(crate) fn yes(&self) -> Yes {
         if self.typed.is_some() || self.proposal.refusal.is_some() {
             return Yes::Absent;
+        }
+        if self.is_asked_again {
+            return Yes::Act(Manner::ByName);
         }
         match self.choices()[self.place].0 {
             Choice::Remove(manner) if self.needs_text(manner) => Yes::Ask,
@@ -95,10 +104,14 @@ impl Dialog {
     /// The keys and their effects, the first of which matters most.
     pub(crate) fn keys(&self) -> Vec<String> {
         let yes = match self.yes() {
+            Yes::Absent if self.typed.is_some() && self.proposal.is_by_name => {
+                "Enter next question".to_owned()
+            }
             Yes::Absent if self.typed.is_some() => "Enter remove".to_owned(),
             Yes::Absent => return vec!["Esc leave it".to_owned()],
             Yes::Act(Manner::Trash) => "y move to the trash".to_owned(),
             Yes::Act(Manner::Permanent) => "y remove".to_owned(),
+            Yes::Act(Manner::ByName) => "y remove by name".to_owned(),
             Yes::Ask => "y type the name".to_owned(),
             Yes::Nothing(why) => format!("{why}: Tab chooses"),
         };
@@ -120,6 +133,11 @@ impl Dialog {
         }
         if let Some(line) = &mut self.typed {
             match key {
+                Key::Enter if line.text == self.proposal.word && self.proposal.is_by_name => {
+                    self.typed = None;
+                    self.is_asked_again = true;
+                    self.place = 0;
+                }
                 Key::Enter if line.text == self.proposal.word => return Some(chosen),
                 Key::Enter => self.is_wrong = true,
                 key => {

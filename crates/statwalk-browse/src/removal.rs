@@ -19,6 +19,9 @@ pub enum Manner {
     Trash,
     /// They are gone.
     Permanent,
+    /// They are gone, and so is another entry of the same type that has such a name by then.
+    /// The user has answered a question more.
+    ByName,
 }
 
 /// The facts that the user must know before a removal.
@@ -37,6 +40,9 @@ pub struct Proposal {
     pub warnings: Vec<String>,
     /// The reason why nothing is removed, if there is one.
     pub refusal: Option<String>,
+    /// Whether nobody can know an item again but by its name and type, so that a question
+    /// comes more. A sentence among the warnings says so.
+    pub is_by_name: bool,
     /// The reason why the trash does not take the items; absent where it does.
     pub no_trash: Option<String>,
     /// The directories of the trash that take the items, each once; empty where there is
@@ -140,8 +146,12 @@ impl Browser {
         at: Duration,
         wishes: &mut Vec<Effect>,
     ) {
+        let was_asked_again = dialog.is_asked_again;
         match dialog.take(key) {
-            None => self.mode = Mode::Remove(dialog),
+            None => {
+                self.questions += u64::from(dialog.is_asked_again && !was_asked_again);
+                self.mode = Mode::Remove(dialog);
+            }
             Some(Choice::Cancel) => {
                 wishes.push(Effect::EndSurvey);
                 self.say("nothing was removed", at);

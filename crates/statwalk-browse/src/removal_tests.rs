@@ -23,6 +23,7 @@ fn proposal(paths: &[&[u8]]) -> Proposal {
         freed_bytes: 50 << 20,
         warnings: Vec::new(),
         refusal: None,
+        is_by_name: false,
         no_trash: None,
         trashes: vec![b"/home/kim/.local/share/Trash".to_vec()],
         why_typed: None,
@@ -289,6 +290,65 @@ fn the_line_of_the_sums_says_what_the_next_key_does() {
             assert_eq!(screen.matches("frees").count(), 1, "{screen}");
             trial.keys("\t");
         }
+    }
+}
+
+/// The typed name is not enough where nobody can know the item again.
+#[test]
+fn a_removal_by_name_is_asked_twice() {
+    let sentence = "the file system of /data/photos gives an entry another inode number";
+    let asked = || {
+        let mut trial = trial(80, 24);
+        trial.keys("d");
+        trial.give(Event::Surveyed(Ok(Proposal {
+            is_by_name: true,
+            warnings: vec![sentence.to_owned()],
+            no_trash: Some("No trash.".to_owned()),
+            ..proposal(&[b"/data/photos"])
+        })));
+        let questions = trial.browser.question();
+        let first = trial.screen().join("\n");
+        assert!(
+            first.contains(sentence) && !first.contains("by name"),
+            "{first}"
+        );
+        trial.keys("\typhotos");
+        assert!(trial.screen()[23].starts_with(" Enter next question  Esc leave it"));
+        wishes(&mut trial);
+        trial.keys("\n");
+        assert_eq!(wishes(&mut trial), []);
+        // Keys that were typed ahead are none for it.
+        assert_eq!(trial.browser.question(), questions + 1);
+        let (at_cursor, _) = trial.at_cursor();
+        assert!(at_cursor.starts_with("Cancel]"), "{at_cursor}");
+        trial
+    };
+    let mut trial = asked();
+    assert_screen(
+        &trial.screen()[7..16],
+        "
+  ┌─ Remove ─────────────────────────────────────────────────────────────────┐
+  │ /data/photos                                                             │
+  │ 3 entries, 70.0 MiB; frees 50.0 MiB at once                              │
+  │ Remove by name? If another entry of the same type takes this name before │
+  │ the removal, that entry goes.                                            │
+  │                                                                          │
+  │ [Cancel]  Remove by name                                                 │
+  │                                                                          │
+  └──────────────────────────────────────────────────────────────────────────┘",
+    );
+    let line = " y remove by name  Tab next choice  Enter choose  Esc leave it";
+    assert_eq!(trial.screen()[23], line);
+    for (keys, wish) in [
+        ("y", Effect::Remove(Manner::ByName)),
+        ("\t\n", Effect::Remove(Manner::ByName)),
+        ("\n", Effect::EndSurvey),
+        ("\x1b", Effect::EndSurvey),
+        ("n", Effect::EndSurvey),
+    ] {
+        let mut trial = asked();
+        trial.keys(keys);
+        assert_eq!(wishes(&mut trial), [wish], "{keys:?}");
     }
 }
 

@@ -52,7 +52,7 @@ impl Browser {
                         "{entries}: moves {bytes} to the trash; \
                          frees {nothing} until it is emptied"
                     ),
-                    Some(Manner::Permanent) => {
+                    Some(Manner::Permanent | Manner::ByName) => {
                         format!("{entries}, {bytes}; frees {freed} at once")
                     }
                     None => format!(
@@ -63,11 +63,25 @@ impl Browser {
                 say(&text, Look::Bold);
             }
         }
-        for warning in &proposal.warnings {
-            say(warning, Look::Alarm);
-        }
-        if let (None, Some(reason)) = (&proposal.refusal, &proposal.no_trash) {
-            say(reason, Look::Plain);
+        if dialog.is_asked_again {
+            let name = match proposal.paths.len() {
+                1 => "this name",
+                _ => "one of these names",
+            };
+            say(
+                &format!(
+                    "Remove by name? If another entry of the same type takes {name} before \
+                     the removal, that entry goes."
+                ),
+                Look::Alarm,
+            );
+        } else {
+            for warning in &proposal.warnings {
+                say(warning, Look::Alarm);
+            }
+            if let (None, Some(reason)) = (&proposal.refusal, &proposal.no_trash) {
+                say(reason, Look::Plain);
+            }
         }
         let chosen = dialog.choices()[dialog.place].0;
         if chosen == Choice::Remove(Manner::Trash) {
@@ -189,6 +203,7 @@ fn titles(dialog: &Dialog, width: usize) -> Vec<&'static str> {
         Choice::Cancel => *title,
         Choice::Remove(Manner::Trash) => "Trash",
         Choice::Remove(Manner::Permanent) => "Forever",
+        Choice::Remove(Manner::ByName) => "By name",
     });
     short.collect()
 }

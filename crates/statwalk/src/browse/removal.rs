@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use statwalk_browse as browse;
 use statwalk_browse::{Data, Event, ItemId, RemovalReport, RemovalState};
 use statwalk_remove::{
-    Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Removal, Sums,
+    Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Refusal, Removal, Sums,
     Surroundings, Survey, Trash, degree, fold, survey, word_to_type,
 };
 use statwalk_view::{Charset, SizeFormat, counted, escape, grouped};
@@ -39,6 +39,8 @@ const NEWS_PERIOD: Duration = Duration::from_millis(100);
 const END_PERIOD: Duration = Duration::from_millis(2);
 /// Entries that changed within this time are worth a warning.
 const RECENT: Duration = Duration::from_secs(3600);
+/// The reason why an item whose inode number moves does not go to the trash.
+const NO_UNDO: &str = "statwalk could not tell there which entry goes back";
 /// The reasons of so many items fit into a dialog.
 const REFUSALS_MAX: usize = 3;
 
@@ -170,14 +172,18 @@ impl Remover {
         let bytes = proposed.items.iter();
         let bytes = bytes.map(|item| (item.path().to_vec(), item.bytes()));
         let bytes = bytes.collect();
+        let is_by_name = manner == browse::Manner::ByName;
         let manner = match manner {
-            browse::Manner::Permanent => Manner::Permanent,
+            browse::Manner::Permanent | browse::Manner::ByName => Manner::Permanent,
             browse::Manner::Trash => Manner::Trash(home_trash().ok_or_else(no_trash)?),
         };
         let mut removal =
             Removal::new(proposed.items, manner, proposed.surroundings).clock(local_now);
         if let Some(journal) = proposed.journal {
             removal = removal.journal(journal);
+        }
+        if is_by_name {
+            removal = removal.by_name();
         }
         let monitor = Arc::new(Monitor::new());
         let (own, sender) = (Arc::clone(&monitor), self.sender.clone());
@@ -389,12 +395,18 @@ fn propose(
     if !survey.is_complete {
         return Err(stopped());
     }
+    let moving: Vec<&Item> = items
+        .iter()
+        .filter(|item| item.is_known_by_name())
+        .collect();
+    let moving = numbers_that_move(&moving);
     let trash = home_trash();
     // A dialog that refuses offers nothing, so nothing is tried.
     let must_stay = !refused.is_empty() || !survey.refusals.is_empty();
     let trashes = match &trash {
         None => Err(format!("No trash: {}.", places::no_home())),
         Some(_) if must_stay => Ok(Vec::new()),
+        Some(_) if moving.is_some() => Err(format!("No trash: {NO_UNDO}.")),
         Some(trash) => (trash.try_for(&items, &surroundings))
             .map_err(|refusal| format!("No trash: {refusal}.")),
     };
@@ -404,6 +416,8 @@ fn propose(
     };
     let mut warnings: Vec<String> = changed_since(&changed).into_iter().collect();
     warnings.extend(self::warnings(&survey.total, &survey, format));
+    let is_by_name = moving.is_some();
+    warnings.extend(moving);
     warnings.extend(journal_warning);
     refused.extend(survey.refusals.iter().map(|found| {
         let path = items[found.item].path().to_vec();
@@ -436,6 +450,7 @@ fn propose(
         freed_bytes: survey.total.freed_bytes.into(),
         warnings,
         refusal: sentence_of(&refusals, wanted.len()),
+        is_by_name,
         no_trash,
         trashes,
         why_typed,
@@ -473,6 +488,19 @@ fn sentence_of(refusals: &[&str], item_count: usize) -> Option<String> {
         sentence.push_str(&way);
     }
     (shown > 0).then_some(sentence)
+}
+
+/// The warning about items that nobody can know again.
+fn numbers_that_move(items: &[&Item]) -> Option<String> {
+    let path = items.first()?.path().to_vec();
+    let sentence = Refusal::MovingNumbers { path }.to_string();
+    Some(match items.len() - 1 {
+        0 => sentence,
+        more => {
+            let more = counted(more as u64, "more item", "more items");
+            format!("{sentence}; so it is with {more}")
+        }
+    })
 }
 
 /// The warning about files that are not as the scan has read them.

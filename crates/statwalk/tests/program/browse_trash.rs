@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
+use statwalk_testkit::fault_fs::{FaultFs, Where};
 use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{Skipped, or_skip, program};
@@ -423,6 +424,46 @@ fn a_home_that_does_not_exist_is_not_made() {
     browser.press("a\r");
     browser.wait_for("removed");
     assert!(!tree.path().join("a").exists() && !home.exists());
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// Nothing could be removed where inode numbers move. The name must be typed there, and one
+/// more question follows.
+#[test]
+fn where_inode_numbers_move_an_item_goes_by_name() {
+    let tree = Tree::new("");
+    let builder = FaultFs::builder().entries("a/\na/x 5000\na/l -> ../keep\nkeep 10\nf 9000");
+    let moving = builder.numbers_move(Where::Everywhere).writable().mount();
+    let moving = or_skip!(moving);
+    let root = moving.path().to_str().unwrap();
+    let mut browser = or_skip!(browser(&tree, tree.parent(), &[root]));
+    let mut answer = |name: &str, answers: &[&str]| {
+        browser.jump_to(name);
+        browser.press("d");
+        browser.wait_for("[Cancel]");
+        browser.wait_for("another inode number at each look");
+        browser.wait_for("No trash");
+        browser.press("\t\r");
+        browser.wait_for("Type");
+        browser.press(&format!("{name}\r"));
+        browser.wait_for("[Cancel]  Remove by name");
+        for answer in answers {
+            browser.press(answer);
+        }
+        browser.wait_for("removed");
+    };
+    answer("f", &["\r"]);
+    assert!(moving.join("f").exists());
+    answer("f", &["y"]);
+    wait_until("the file stays", || !moving.join("f").exists());
+    answer("a", &["\t", "\r"]);
+    wait_until("the directory stays", || !moving.join("a").exists());
+    assert!(moving.join("keep").exists());
+    let journal =
+        std::fs::read_to_string(tree.parent().join("state/statwalk/removed.jsonl")).unwrap();
+    let marks = journal.matches(r#""by_name":true"#).count();
+    assert_eq!(marks, 2, "{journal}");
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
