@@ -57,6 +57,11 @@ fn whole(request: &Request, root: &Path, totals: &[RootTotals], report: &Report)
         return None;
     }
     let mut totals = totals.to_vec();
+    // The map has both paths of such a file, and the disk has it once.
+    if let Some(sizes) = totals.first_mut().and_then(|root| root.sizes.as_mut()) {
+        let again = file_system.bytes_of_files_mounted_again().into();
+        sizes.allocated_bytes = sizes.allocated_bytes.saturating_sub(again);
+    }
     if let Some(scan) = file_system.scan_of_hidden() {
         totals.extend(scan.run(&Totals::new()).ok()?.output);
     }

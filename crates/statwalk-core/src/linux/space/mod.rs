@@ -286,6 +286,13 @@ impl FileSystem {
         (!roots.is_empty()).then(|| Scan::of(roots).staying_on_mounts())
     }
 
+    /// The bytes on disk that a scan by [`MountCrossing::Stay`](crate::MountCrossing::Stay)
+    /// counts again, for files that are mounted on others.
+    #[must_use]
+    pub fn bytes_of_files_mounted_again(&self) -> u64 {
+        self.mounted.bytes_again()
+    }
+
     /// Explains the used bytes, by the totals of the scan, from
     /// [`Totals::new`](crate::Totals::new).
     ///

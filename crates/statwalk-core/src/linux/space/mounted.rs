@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Statx, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
@@ -25,6 +25,9 @@ pub(super) struct Mounted {
     /// The directories that mounts cover, the deepest first: an entry in two of them belongs
     /// to the first.
     covered: Vec<Covered>,
+    /// Mount points of files that a scan which enters mounts of the file system meets before
+    /// or after, too.
+    files_again: Vec<PathBuf>,
     /// The reason why covered directories cannot be seen.
     obstacle: Option<String>,
     /// Private copies of the mounts, without the mounts in them.
@@ -73,6 +76,7 @@ impl Mounted {
                 device: file_id(&stat).dev,
                 shown: vec![point],
                 covered: Vec::new(),
+                files_again: Vec::new(),
                 obstacle: Some("needs /proc, and Linux 5.8".into()),
                 copies: Vec::new(),
                 mount: None,
@@ -86,11 +90,13 @@ impl Mounted {
             mount: Some(own.clone()),
             mount_ids: same.map(|mount| mount.id).collect(),
             covered: Vec::new(),
+            files_again: Vec::new(),
             obstacle: None,
             copies: Vec::new(),
             shown: Vec::new(),
         };
         let mounts = OneFileSystem::of(own, table);
+        mounted.files_again = mounts.files_again(&shown);
         for (mount, point) in shown {
             mounted.look_below(mount, &point, &mounts);
             mounted.shown.push(point);
@@ -157,6 +163,17 @@ impl Mounted {
 
     pub(super) fn covered(&self) -> &[Covered] {
         &self.covered
+    }
+
+    /// The bytes on disk that a scan which enters mounts of the file system counts again.
+    pub(super) fn bytes_again(&self) -> u64 {
+        let files = self
+            .files_again
+            .iter()
+            .filter_map(|point| stat_at(point).ok());
+        // An inode with several names counts once in any scan.
+        let lone = files.filter(|stat| stat.stx_nlink == 1);
+        lone.map(|stat| stat.stx_blocks.saturating_mul(512)).sum()
     }
 
     pub(super) fn obstacle(&self) -> Option<&str> {
@@ -291,6 +308,43 @@ impl<'m> OneFileSystem<'m> {
         covered
     }
 
+    /// The mount points of files below the shown ones, without one for each file that no
+    /// other path shows.
+    fn files_again(&self, shown: &[(&Mount, PathBuf)]) -> Vec<PathBuf> {
+        // A scan that leaves other file systems out enters no mount behind them.
+        let mut entered: Vec<u64> = shown.iter().map(|(mount, _)| mount.id).collect();
+        let mut next = 0;
+        while let Some(id) = entered.get(next) {
+            let above = self.above.get(id).into_iter().flatten();
+            entered.extend(
+                above
+                    .filter(|above| self.above.contains_key(&above.id))
+                    .map(|above| above.id),
+            );
+            next += 1;
+        }
+        let entered: HashSet<u64> = entered.into_iter().collect();
+        let mut again = Vec::new();
+        for (root, showing) in &self.by_root {
+            let is_met = |mount: &&&Mount| {
+                entered.contains(&mount.id)
+                    && stat_at(path(&mount.point))
+                        .is_ok_and(|found| mount_id(&found) == mount.id && !is_directory(&found))
+            };
+            let mut files = showing.iter().filter(is_met).peekable();
+            if files.peek().is_none() {
+                continue;
+            }
+            let above = root.ancestors().skip(1);
+            let mut above = above.filter_map(|above| self.by_root.get(above)).flatten();
+            let has_path =
+                above.any(|mount| entered.contains(&mount.id) && self.shows(mount, root));
+            let files = files.skip(usize::from(!has_path));
+            again.extend(files.map(|mount| path(&mount.point).to_owned()));
+        }
+        again
+    }
+
     /// The mount points on a mount of the file system.
     fn mount_points_on(&self, mount: &'m Mount) -> impl Iterator<Item = (PathBuf, Above<'m>)> {
         let above = self.above.get(&mount.id).into_iter().flatten();
@@ -337,6 +391,10 @@ impl<'m> OneFileSystem<'m> {
         let found = by_path(&place, flags, StatxFlags::empty());
         found.is_ok_and(|found| mount_id(&found) == mount.id)
     }
+}
+
+fn is_directory(stat: &Statx) -> bool {
+    FileType::from_raw_mode(stat.stx_mode.into()) == FileType::Directory
 }
 
 fn path(bytes: &[u8]) -> &Path {

@@ -16,7 +16,7 @@ use std::process::Stdio;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::mounts::{FileSystem, bind};
 use statwalk_testkit::unprivileged::is_root;
 use statwalk_testkit::{Skipped, or_skip, program, trees};
 
@@ -971,6 +971,77 @@ fn a_whole_file_system_is_explained() {
     let below = Page::of(&below.stdout);
     assert!(below.meta.get("free_bytes").is_none());
     assert_eq!(below.meta["space"][1]["label"], "used");
+}
+
+/// The report reached more than the disk has in use: a mounted file counted at both paths.
+#[test]
+fn a_file_that_is_mounted_again_is_reached_once() {
+    // The sources and the points, in order.
+    let cases: [&[(&str, &str)]; 7] = [
+        &[("disk/big", "disk/point")],
+        &[("disk/big", "disk/point"), ("disk/big", "disk/a/point")],
+        // The file is the uppermost of a stack.
+        &[("disk/a/f", "disk/point"), ("disk/big", "disk/point")],
+        // Its other names count once anyway.
+        &[("disk/linked", "disk/point")],
+        // Only the mounts show it.
+        &[("disk/a/f", "disk/point"), ("other", "disk/a")],
+        &[
+            ("disk/a/f", "disk/point"),
+            ("disk/a/f", "disk/big"),
+            ("other", "disk/a"),
+        ],
+        // None of the disk.
+        &[("other/f", "disk/point")],
+    ];
+    for binds in cases {
+        let tree = Tree::new("disk/\nother/\nother/f 50000");
+        let disk = tree.path().join("disk");
+        let mounted = or_skip!(FileSystem::Ext4.mount(&disk));
+        fs::create_dir(disk.join("a")).unwrap();
+        for (name, size) in [
+            ("big", 3),
+            ("point", 1),
+            ("a/f", 2),
+            ("a/point", 1),
+            ("linked", 4),
+        ] {
+            fs::write(disk.join(name), vec![7; size << 20]).unwrap();
+        }
+        fs::hard_link(disk.join("linked"), disk.join("second")).unwrap();
+        mounted.settle().unwrap();
+        let at = |name: &str| tree.path().join(name);
+        let bound = binds
+            .iter()
+            .map(|(source, point)| bind(&at(source), &at(point)));
+        let bound: Vec<_> = bound.map(Result::unwrap).collect();
+        let answer = tree.run(&["report", "-x", "tree/disk", "-o", "-"]).good();
+        let page = Page::of(&answer.stdout);
+        let document = tree.run(&["df", "--json", "tree/disk"]).json();
+        let parts = document["file_systems"][0]["parts"].as_array().unwrap();
+        let theirs = |name: &str| {
+            let found = parts.iter().find(|part| part["part"] == name);
+            found.and_then(|part| part["bytes"].as_i64()).unwrap()
+        };
+        let ours = |label: &str| {
+            let parts = page.meta["space"].as_array().unwrap();
+            let found = parts.iter().find(|part| part["label"] == label);
+            found.map_or(0, |part| part["bytes"].as_str().unwrap().parse().unwrap())
+        };
+        let labels = [
+            "reached by the scan",
+            "hidden below mount points",
+            "remainder",
+        ];
+        assert_eq!(
+            labels.map(ours),
+            ["reached", "hidden-by-mounts", "remainder"].map(theirs),
+            "{binds:?}"
+        );
+        for mount in bound.into_iter().rev() {
+            mount.unmount().unwrap();
+        }
+    }
 }
 
 #[test]
