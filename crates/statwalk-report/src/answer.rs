@@ -46,10 +46,12 @@ pub struct Answer {
     pub errors_total: u64,
     /// How many of them are directories that were read, and changed meanwhile.
     pub changed_total: u64,
-    /// The file system of the root, where the scan has one root.
-    pub space: Option<Space>,
+    /// The file systems of the roots, each once.
+    pub spaces: Vec<Space>,
     /// Entries that are worth a look.
     pub worth: Vec<Hint>,
+    /// The directories that a program makes again.
+    pub rebuildable: Rebuildable,
 }
 
 impl Answer {
@@ -246,11 +248,17 @@ pub struct Failed {
     pub cause: String,
 }
 
-/// The space of the root's file system, as `statwalk df` has it.
+/// The space of a file system, as `statwalk df` has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
+    /// Its mount point; empty where that is a name to be hidden.
+    pub point: Vec<u8>,
+    /// All of its bytes, of which the shares are.
+    pub total_bytes: u64,
     /// Free bytes, where the scan covers the whole file system and nothing else.
     pub free_bytes: Option<u64>,
+    /// Whether the scan covers it, so that its parts are known.
+    pub is_exact: bool,
     /// Lines of the account.
     pub parts: Vec<Part>,
 }
@@ -262,6 +270,8 @@ pub struct Part {
     pub label: String,
     /// How much; a part can be negative.
     pub bytes: i128,
+    /// It is a part of the line above that has a lower level.
+    pub level: u8,
     /// More about it, without a name.
     pub note: Option<String>,
 }
@@ -277,6 +287,15 @@ pub struct Hint {
     pub allocated_bytes: Option<u128>,
     /// One sentence, without a name.
     pub note: String,
+}
+
+/// The directories that a program makes again; none is within another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rebuildable {
+    /// Their sums; the entries are the directories.
+    pub sums: Sums,
+    /// The largest of them.
+    pub largest: Vec<Hint>,
 }
 
 /// Why an entry is worth a look.

@@ -22,6 +22,7 @@ mod block;
 mod column;
 mod deflate;
 mod full;
+mod gist;
 mod redaction;
 mod stripe;
 mod threads;
@@ -36,7 +37,7 @@ mod tests;
 
 pub use answer::{
     AgeGroup, Answer, Category, Directory, Ending, Failed, Hint, HintKind, Large, Owner, Part,
-    SizeGroup, Space, Sums, Totals,
+    Rebuildable, SizeGroup, Space, Sums, Totals,
 };
 pub use detail::{Choice, Detail};
 pub use html::{Page, html};

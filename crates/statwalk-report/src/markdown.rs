@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use statwalk_view::{Charset, SizeFormat, escape, grouped, share};
 
 use crate::answer::{Answer, Measure, Owner, Sums};
+use crate::gist::gist;
 use crate::plain::{date, heading, mark, totals};
 use crate::redaction::{Names, Naming};
 
@@ -29,6 +30,10 @@ pub fn markdown(answer: &Answer, names: Names) -> String {
         answer.program,
         totals(answer)
     );
+    let gist = gist(answer);
+    if !gist.is_empty() {
+        let _ = writeln!(text, "{gist}");
+    }
     for sentence in answer.gaps.iter().chain(&answer.left_out) {
         let _ = writeln!(text, "{sentence}");
     }

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use statwalk_view::{Charset, escape};
 
 use crate::answer::{Answer, Ending, Sums};
+use crate::gist::gist;
 use crate::redaction::Names;
 use crate::tree::{NO_OWNER, NONE};
 
@@ -90,11 +91,12 @@ struct Meta<'a> {
     largest: Vec<Large>,
     errors: Vec<Failed<'a>>,
     errors_total: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    space: Option<Vec<Part<'a>>>,
+    spaces: Vec<Space<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     free_bytes: Option<Decimal<u64>>,
+    gist: String,
     worth: Vec<Hint<'a>>,
+    rebuildable: Rebuildable<'a>,
     detail: Detail,
 }
 
@@ -211,10 +213,20 @@ struct Failed<'a> {
     cause: &'a str,
 }
 
+/// A file system.
+#[derive(Serialize)]
+struct Space<'a> {
+    point: Text,
+    total: Decimal<u64>,
+    is_exact: bool,
+    parts: Vec<Part<'a>>,
+}
+
 #[derive(Serialize)]
 struct Part<'a> {
     label: &'a str,
     bytes: Decimal<i128>,
+    level: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
@@ -229,6 +241,13 @@ struct Hint<'a> {
 }
 
 #[derive(Serialize)]
+struct Rebuildable<'a> {
+    count: Decimal<u64>,
+    allocated: Decimal<u128>,
+    largest: Vec<Hint<'a>>,
+}
+
+#[derive(Serialize)]
 struct Detail {
     nodes: Decimal<u64>,
     of_entries: Decimal<u64>,
@@ -238,7 +257,10 @@ impl Meta<'_> {
     fn new(answer: &Answer, names: Names, node_count: u64) -> Meta<'_> {
         let totals = &answer.totals;
         let texts = |texts: &[Vec<u8>]| texts.iter().map(|text| Text::new(text)).collect();
-        let space = answer.space.as_ref();
+        let free_bytes = match &answer.spaces[..] {
+            [space] => space.free_bytes,
+            _ => None,
+        };
         Meta {
             version: VERSION,
             program: &answer.program,
@@ -276,9 +298,15 @@ impl Meta<'_> {
             largest: answer.largest.iter().map(Large::new).collect(),
             errors: answer.errors.iter().map(Failed::new).collect(),
             errors_total: answer.errors_total,
-            space: space.map(|space| space.parts.iter().map(Part::new).collect()),
-            free_bytes: space.and_then(|space| space.free_bytes).map(Decimal),
+            spaces: answer.spaces.iter().map(Space::new).collect(),
+            free_bytes: free_bytes.map(Decimal),
+            gist: gist(answer),
             worth: answer.worth.iter().map(Hint::new).collect(),
+            rebuildable: Rebuildable {
+                count: Decimal(answer.rebuildable.sums.entries),
+                allocated: Decimal(answer.rebuildable.sums.allocated_bytes),
+                largest: answer.rebuildable.largest.iter().map(Hint::new).collect(),
+            },
             detail: Detail {
                 nodes: Decimal(node_count),
                 of_entries: Decimal(totals.sums.entries),
@@ -368,11 +396,23 @@ impl Failed<'_> {
     }
 }
 
+impl Space<'_> {
+    fn new(space: &crate::Space) -> Space<'_> {
+        Space {
+            point: Text::new(&space.point),
+            total: Decimal(space.total_bytes),
+            is_exact: space.is_exact,
+            parts: space.parts.iter().map(Part::new).collect(),
+        }
+    }
+}
+
 impl Part<'_> {
     fn new(part: &crate::Part) -> Part<'_> {
         Part {
             label: &part.label,
             bytes: Decimal(part.bytes),
+            level: part.level,
             note: part.note.as_deref(),
         }
     }

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use statwalk_view::{Charset, DateStyle, SizeFormat, counted, escape, grouped, share};
 
 use crate::answer::{Answer, Directory, Measure};
+use crate::gist::gist;
 
 /// The largest directories and files.
 const ROWS: usize = 20;
@@ -22,10 +23,13 @@ pub(crate) fn title(answer: &Answer) -> String {
 pub(crate) fn body(answer: &Answer) -> String {
     let mut html = format!("<main>\n<h1>{}</h1>\n", text(&heading(answer)));
     let mut paragraph = |sentence: &str| {
-        html.push_str(&format!("<p>{}</p>\n", text(sentence)));
+        if !sentence.is_empty() {
+            html.push_str(&format!("<p>{}</p>\n", text(sentence)));
+        }
     };
     paragraph(&format!("Made by {} at {}.", answer.program, date(answer)));
     paragraph(&totals(answer));
+    paragraph(&gist(answer));
     answer.gaps.iter().for_each(|sentence| paragraph(sentence));
     answer
         .left_out

@@ -110,8 +110,10 @@ impl Naming {
                 owner.name = Some(format!("owner-{number}").into_bytes());
             }
         }
-        let parts = answer.space.iter_mut().flat_map(|space| &mut space.parts);
-        for part in parts {
+        for space in &mut answer.spaces {
+            space.point.clear();
+        }
+        for part in answer.spaces.iter_mut().flat_map(|space| &mut space.parts) {
             // The reason for a gap can name a device, and so a volume.
             part.note = part.note.take().filter(|note| !note.contains('/'));
         }
@@ -124,7 +126,8 @@ impl Naming {
         for directory in &mut answer.directories {
             directory.path = redaction.path(&directory.path, "dir");
         }
-        for hint in &mut answer.worth {
+        let again = answer.rebuildable.largest.iter_mut();
+        for hint in answer.worth.iter_mut().chain(again) {
             hint.path = redaction.path(&hint.path, "entry");
         }
         for failed in &mut answer.errors {
@@ -146,6 +149,7 @@ impl Redaction {
             .chain(answer.largest.iter().map(|large| &large.path))
             .chain(directories)
             .chain(answer.worth.iter().map(|hint| &hint.path))
+            .chain(answer.rebuildable.largest.iter().map(|hint| &hint.path))
             .chain(answer.errors.iter().map(|failed| &failed.path));
         for path in named {
             let mut place = Place::ABOVE;
@@ -274,16 +278,18 @@ mod tests {
             ]
             .map(<[u8]>::to_vec)
             .to_vec(),
-            space: Some(crate::Space {
-                free_bytes: None,
+            spaces: vec![crate::Space {
+                point: b"/srv/kim".to_vec(),
                 parts: ["opens /dev/kim", "needs root"]
                     .map(|note| crate::Part {
                         label: "part".to_owned(),
                         bytes: 0,
+                        level: 0,
                         note: Some(note.to_owned()),
                     })
                     .to_vec(),
-            }),
+                ..crate::Space::default()
+            }],
             directories: vec![directory("/srv/kim"), directory("/srv/lee/deep")],
             ..Answer::default()
         };
@@ -306,7 +312,8 @@ mod tests {
             .collect();
         assert_eq!(paths, [&b"/root-1/dir-2"[..], b"/root-1/dir-3/dir-4"]);
         assert_eq!(redacted.options, [&b"--exclude"[..], b"--redact"]);
-        let parts = redacted.space.iter().flat_map(|space| &space.parts);
+        assert!(redacted.spaces[0].point.is_empty());
+        let parts = redacted.spaces.iter().flat_map(|space| &space.parts);
         let notes: Vec<_> = parts.map(|part| part.note.as_deref()).collect();
         assert_eq!(notes, [None, Some("needs root")]);
     }

@@ -103,7 +103,7 @@ fn write(
     let outcome = running.finish();
     tell(ReportState::Writing);
     let (totals, tree, (largest, traces)) = outcome.output;
-    let space = report::space(&request, &totals, &outcome.report);
+    let spaces = report::spaces(&request, &totals, &outcome.report, &tree);
     let about = About::of_scan(&request, outcome.report, &totals);
     if !about.has_root() {
         let missing = about.missing().next().map(|(_, errno)| errno);
@@ -116,7 +116,7 @@ fn write(
         traces,
     };
     let page = Some((Detail::default(), Names::Original));
-    let (answer, tree, choice) = report::answer(&scan, &about, space, page);
+    let (answer, tree, choice) = report::answer(&scan, &about, spaces, page);
     let choice = choice.expect("a page was asked for");
     let page = html(&answer, &tree, choice);
     let mut byte_count = 0;

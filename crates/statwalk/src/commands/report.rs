@@ -77,7 +77,7 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         ProgressOptions::new(&request, Some(SizeFormat::Binary)),
     )?;
     let (totals, tree, (largest, traces)) = outcome.output;
-    let space = report::space(&request, &totals, &outcome.report);
+    let spaces = report::spaces(&request, &totals, &outcome.report, &tree);
     let about = About::of_scan(&request, outcome.report, &totals);
     let scan = report::Scan {
         tree,
@@ -89,7 +89,7 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         return Ok(conclude(&request, &about, Errors::Untold));
     }
     let page = matches!(flags.format, ReportFormat::Html).then_some((detail, names));
-    let (answer, tree, choice) = report::answer(&scan, &about, space, page);
+    let (answer, tree, choice) = report::answer(&scan, &about, spaces, page);
     let (pieces, nodes) = match choice {
         Some(choice) => {
             let page = html(&answer, &tree, choice);

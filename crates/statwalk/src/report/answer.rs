@@ -51,7 +51,7 @@ impl Scan {
 pub(crate) fn answer<'a>(
     scan: &'a Scan,
     about: &About,
-    space: Option<Space>,
+    spaces: Vec<Space>,
     page: Option<(Detail, Names)>,
 ) -> (Answer, ScannedTree<'a>, Option<Choice<Part>>) {
     let words: Vec<&OsStr> = about.roots.iter().map(Root::word).collect();
@@ -97,7 +97,7 @@ pub(crate) fn answer<'a>(
         };
         (groups, directories(&tree, by), hints.all())
     };
-    let (choice, (groups, directories, worth)) = match page {
+    let (choice, (groups, directories, (worth, rebuildable))) = match page {
         Some((detail, names)) => {
             let (choice, counted) = Choice::beside(&tree, detail, names, count);
             (Some(choice), counted)
@@ -133,13 +133,18 @@ pub(crate) fn answer<'a>(
         ages: survey.ages(),
         sizes: survey.sizes(),
         percentiles: survey.percentiles(),
-        largest: scan.largest.iter().map(|file| large(&tree, file)).collect(),
+        // A link or a queue is among the largest entries of a small tree, and no file.
+        largest: (scan.largest.iter())
+            .filter(|file| file.attributes.kind == statwalk_core::FileType::File)
+            .map(|file| large(&tree, file))
+            .collect(),
         directories,
         errors,
         errors_total: sum.unreadable + sum.changed_dirs + about.missing().count() as u64,
         changed_total: sum.changed_dirs,
-        space,
+        spaces,
         worth,
+        rebuildable,
     };
     (answer, tree, choice)
 }
@@ -255,7 +260,6 @@ fn whole_path_of(tree: &ScannedTree<'_>, about: &About, path: &[u8]) -> Vec<u8> 
 
 fn large(tree: &ScannedTree<'_>, file: &TopOf) -> Large {
     let attributes = &file.attributes;
-    let is_file = attributes.kind == statwalk_core::FileType::File;
     let name = &file.path[..];
     Large {
         path: tree.path_of(file),
@@ -263,14 +267,8 @@ fn large(tree: &ScannedTree<'_>, file: &TopOf) -> Large {
         apparent_bytes: attributes.size_bytes().unwrap_or(0),
         newest_s: attributes.mtime_ns().map(|ns| ns.div_euclid(SECOND_NS)),
         owner: tree.indices().owner(attributes.uid()),
-        category: match is_file {
-            true => tree.indices().category(name),
-            false => tree.indices().not_files,
-        },
-        ending: match is_file {
-            true => tree.indices().ending(name),
-            false => statwalk_report::NONE,
-        },
+        category: tree.indices().category(name),
+        ending: tree.indices().ending(name),
     }
 }
 

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use statwalk_core::{Node, TopOf};
-use statwalk_report::{Failed, Hint, HintKind};
+use statwalk_report::{Failed, Hint, HintKind, Rebuildable, Sums};
 use statwalk_view::rebuildable::Rule;
 use statwalk_view::share;
 
@@ -17,6 +17,8 @@ const OLD_MAX: usize = 3;
 const NEW_MAX: usize = 3;
 const REBUILDABLE_MAX: usize = 2;
 const UNREADABLE_MAX: usize = 2;
+/// How many directories that can be made again have a name in the report.
+const LISTED_MAX: usize = 100;
 
 const DAY_NS: i64 = 24 * 3_600 * 1_000_000_000;
 const YEAR_NS: i64 = 365 * DAY_NS;
@@ -40,17 +42,24 @@ pub(super) struct Hints<'h, 'a> {
 }
 
 impl<'a> Hints<'_, 'a> {
-    pub(super) fn all(mut self) -> Vec<Hint> {
+    /// The lines, and all that a program makes again.
+    pub(super) fn all(mut self) -> (Vec<Hint>, Rebuildable) {
         let mut hints = self.old();
         hints.extend(self.new_giants());
-        hints.extend(self.rebuildable());
+        let rebuildable = self.rebuildable();
+        let is_worth = |hint: &&Hint| {
+            hint.allocated_bytes
+                .is_some_and(|bytes| self.is_worth(bytes))
+        };
+        let again = rebuildable.largest.iter().filter(is_worth);
+        hints.extend(again.take(REBUILDABLE_MAX).cloned());
         hints.extend(self.errors.iter().take(UNREADABLE_MAX).map(|failed| Hint {
             kind: HintKind::Unreadable,
             path: failed.path.clone(),
             allocated_bytes: None,
             note: format!("cannot {}: {}", failed.operation, failed.cause),
         }));
-        hints
+        (hints, rebuildable)
     }
 
     fn is_worth(&self, bytes: u128) -> bool {
@@ -137,16 +146,28 @@ impl<'a> Hints<'_, 'a> {
         hints.collect()
     }
 
-    fn rebuildable(&mut self) -> Vec<Hint> {
+    fn rebuildable(&mut self) -> Rebuildable {
         let mut all = std::mem::take(&mut self.rebuildable);
         all.sort_by_key(|(node, _)| Reverse(bytes(node).0));
-        let worth = all.iter().filter(|(node, _)| self.is_worth(bytes(node).0));
-        let hints = worth.take(REBUILDABLE_MAX).map(|(node, rule)| Hint {
+        let mut sums = Sums::default();
+        for (node, _) in &all {
+            let (allocated_bytes, apparent_bytes) = bytes(node);
+            sums.add(Sums {
+                allocated_bytes,
+                apparent_bytes,
+                entries: 1,
+                newest_s: None,
+            });
+        }
+        let largest = all.iter().take(LISTED_MAX).map(|(node, rule)| Hint {
             kind: HintKind::Rebuildable,
             path: self.tree.path(*node),
             allocated_bytes: Some(bytes(node).0),
             note: format!("{} makes it again", rule.rebuilt_by),
         });
-        hints.collect()
+        Rebuildable {
+            sums,
+            largest: largest.collect(),
+        }
     }
 }

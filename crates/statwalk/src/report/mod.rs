@@ -13,4 +13,4 @@ mod tree;
 
 pub(crate) use self::answer::{Scan, answer};
 pub(crate) use self::file_name::file_name;
-pub(crate) use self::space::space;
+pub(crate) use self::space::spaces;

@@ -1,94 +1,236 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The space of the root's file system: what `statwalk df` says, as far as this scan knows it.
+//! The space of the roots' file systems: what `statwalk df` says, as far as this scan knows it.
 
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::space::{MountTable, UsedPart};
-use statwalk_core::{Report, RootTotals, Totals};
+use statwalk_core::space::{FileSystem, MountTable, SpaceAccount, UsedPart};
+use statwalk_core::{Node, Report, RootTotals, Totals, Tree};
 use statwalk_report::{Part, Space};
+use statwalk_sys::mount_table::{self, Mount};
 
 use crate::request::Request;
 use crate::system::file_systems::file_system_of;
-use crate::system::used_inodes;
 
-/// The lines for the file system of the only root; absent with several roots.
+const READ: &str = "read by this scan";
+const ELSEWHERE: &str = "not in this scan";
+
+/// A root, with what the scan read of it.
+struct Read<'a> {
+    path: &'a Path,
+    totals: &'a RootTotals,
+    node: Node<'a>,
+}
+
+/// The file systems of the roots, each once.
 ///
-/// The parts of the used bytes are known where the scan covers the whole file system and
-/// nothing else. Another scan of the whole would take longer than the report.
-pub(crate) fn space(request: &Request, totals: &[RootTotals], report: &Report) -> Option<Space> {
-    let [root] = &request.paths[..] else {
-        return None;
-    };
-    whole(request, root, totals, report).or_else(|| capacity(root))
+/// The parts of the used bytes are known where the scan covers the whole file system. Another
+/// scan of the whole would take longer than the report.
+pub(crate) fn spaces(
+    request: &Request,
+    totals: &[RootTotals],
+    report: &Report,
+    tree: &Tree,
+) -> Vec<Space> {
+    let mounts = mount_table::read().unwrap_or_default();
+    let mut table = MountTable::default();
+    let mut found: Vec<(FileSystem, Vec<Read<'_>>)> = Vec::new();
+    for (index, (path, totals)) in request.paths.iter().zip(totals).enumerate() {
+        let Some(node) = tree.root(index) else {
+            continue;
+        };
+        let read = Read { path, totals, node };
+        let Ok(file_system) = file_system_of(path, &mut table) else {
+            continue;
+        };
+        let known = (found.iter_mut()).find(|(known, _)| known.device() == file_system.device());
+        match known {
+            Some((_, roots)) => roots.push(read),
+            None => found.push((file_system, vec![read])),
+        }
+    }
+    let spaces = found.iter().filter_map(|(file_system, roots)| {
+        let stays = request.cover().map(|cover| cover.stays);
+        let exact = match (&roots[..], stays) {
+            ([root], Some(stays)) if !report.interrupted => {
+                exact(file_system, root, stays, report, &mounts)
+            }
+            _ => None,
+        };
+        exact.or_else(|| in_part(file_system, roots, &mounts))
+    });
+    spaces.collect()
 }
 
-/// The size, the free and the used bytes.
-fn capacity(root: &Path) -> Option<Space> {
-    let numbers = rustix::fs::statvfs(root).ok()?;
-    let bytes = |blocks: u64| i128::from(blocks) * i128::from(numbers.f_frsize);
-    if numbers.f_blocks == 0 {
+/// The account of a file system that this scan covers, from its topmost directory.
+fn exact(
+    file_system: &FileSystem,
+    root: &Read<'_>,
+    stays: bool,
+    report: &Report,
+    mounts: &[Mount],
+) -> Option<Space> {
+    let real = root.path.canonicalize().ok()?;
+    let shown: Vec<&Path> = file_system.shown().collect();
+    let is_whole = shown == [&*real]
+        && (mounts.iter())
+            .rfind(|mount| path_of(mount) == real)
+            .is_some_and(|mount| mount.root == b"/");
+    // A compressed file system, or one of several subvolumes, needs more than sums.
+    if !is_whole || file_system.is_overlay() || file_system.file_system() == Some("btrfs") {
         return None;
     }
-    let part = |label: &str, bytes| Part {
-        label: label.to_owned(),
-        bytes,
-        note: None,
+    let mut totals = *root.totals;
+    let sizes = totals.sizes.as_mut()?;
+    let others = match stays {
+        // Both paths of such a file are in the map, and the disk has it once.
+        true => u128::from(file_system.bytes_of_files_mounted_again()),
+        false => of_other_mounts(root, &real, mounts)?,
     };
-    let used = part("used", bytes(numbers.f_blocks) - bytes(numbers.f_bfree));
-    Some(Space {
-        free_bytes: None,
-        parts: vec![part("free", bytes(numbers.f_bfree)), used],
-    })
-}
-
-/// The account of a file system that this scan covers.
-fn whole(request: &Request, root: &Path, totals: &[RootTotals], report: &Report) -> Option<Space> {
-    if report.interrupted
-        || request
-            .cover()
-            .is_none_or(|cover| used_inodes::used_by_one(&cover).is_none())
-    {
-        return None;
-    }
-    let file_system = file_system_of(root, &mut MountTable::default()).ok()?;
-    let points: Vec<&Path> = file_system.shown().collect();
-    if points != [root.canonicalize().ok()?] {
-        return None;
-    }
-    let mut totals = totals.to_vec();
-    // The map has both paths of such a file, and the disk has it once.
-    if let Some(sizes) = totals.first_mut().and_then(|root| root.sizes.as_mut()) {
-        let again = file_system.bytes_of_files_mounted_again().into();
-        sizes.allocated_bytes = sizes.allocated_bytes.saturating_sub(again);
-    }
+    sizes.allocated_bytes = sizes.allocated_bytes.checked_sub(others)?;
+    let read_bytes = sizes.allocated_bytes;
+    let mut totals = vec![totals];
     if let Some(scan) = file_system.scan_of_hidden() {
         totals.extend(scan.run(&Totals::new()).ok()?.output);
     }
     let account = file_system.account(&totals, report, None).ok()?;
-    let capacity = account.capacity;
-    let part = |label: &str, bytes: i128, note: Option<String>| Part {
-        label: label.to_owned(),
-        bytes,
-        note,
-    };
-    let mut parts = vec![part("free", capacity.free_bytes.into(), None)];
-    if capacity.reserved_bytes > 0 {
-        let label = "of this reserved for root";
-        parts.push(part(label, capacity.reserved_bytes.into(), None));
-    }
-    parts.push(part("used", capacity.used_bytes.into(), None));
+    let read_bytes = i128::try_from(read_bytes).ok()?;
+    let mut parts = head(&account, read_bytes);
     for &(used, bytes) in &account.parts {
-        if bytes != 0 || used == UsedPart::Remainder {
-            parts.push(part(used.label(), bytes.into(), None));
+        if used != UsedPart::Reached && (bytes != 0 || used == UsedPart::Remainder) {
+            parts.push(part(used.label(), bytes.into(), 2, None));
         }
     }
     for unknown in &account.unknown {
         let note = Some(format!("in the remainder: {}", unknown.reason));
-        parts.push(part(unknown.part.label(), 0, note));
+        parts.push(part(unknown.part.label(), 0, 2, note));
     }
+    parts.extend(free(&account));
     Some(Space {
-        free_bytes: Some(capacity.free_bytes),
+        point: file_system.point().as_os_str().as_bytes().to_vec(),
+        total_bytes: account.capacity.total_bytes,
+        // Beside what other file systems have, the free space of one would mislead.
+        free_bytes: (others == 0).then_some(account.capacity.free_bytes),
+        is_exact: true,
         parts,
     })
+}
+
+/// The known lines of a file system that the scan covers in part.
+fn in_part(file_system: &FileSystem, roots: &[Read<'_>], mounts: &[Mount]) -> Option<Space> {
+    let numbers = rustix::fs::statvfs(file_system.point()).ok()?;
+    let bytes = |blocks: u64| i128::from(blocks) * i128::from(numbers.f_frsize);
+    if numbers.f_blocks == 0 {
+        return None;
+    }
+    let (used, free) = (
+        bytes(numbers.f_blocks.saturating_sub(numbers.f_bfree)),
+        bytes(numbers.f_bfree),
+    );
+    let mut parts = vec![part("used", used, 0, None)];
+    // Of an overlay the kernel does not tell in which layer an entry lies.
+    let read_bytes: Option<i128> = (roots.iter())
+        .map(|root| {
+            let sizes = root.totals.sizes?;
+            let real = root.path.canonicalize().ok()?;
+            let others = of_other_mounts(root, &real, mounts)?;
+            i128::try_from(sizes.allocated_bytes.checked_sub(others)?).ok()
+        })
+        .sum();
+    if let Some(read) = read_bytes.filter(|_| !file_system.is_overlay()) {
+        parts.push(part(READ, read, 1, None));
+        match used - read {
+            rest @ 0.. => parts.push(part(ELSEWHERE, rest, 1, None)),
+            rest => parts.push(part(
+                "saved by compression and shared extents",
+                rest,
+                1,
+                None,
+            )),
+        }
+    }
+    parts.push(part("free", free, 0, None));
+    let reserved = bytes(numbers.f_bfree.saturating_sub(numbers.f_bavail));
+    if reserved > 0 {
+        parts.push(part("reserved for root", reserved, 1, None));
+    }
+    Some(Space {
+        point: file_system.point().as_os_str().as_bytes().to_vec(),
+        total_bytes: u64::try_from(bytes(numbers.f_blocks)).unwrap_or(u64::MAX),
+        free_bytes: None,
+        is_exact: false,
+        parts,
+    })
+}
+
+fn head(account: &SpaceAccount, read_bytes: i128) -> Vec<Part> {
+    let used = i128::from(account.capacity.used_bytes);
+    vec![
+        part("used", used, 0, None),
+        part(READ, read_bytes, 1, None),
+        part(ELSEWHERE, used - read_bytes, 1, None),
+    ]
+}
+
+fn free(account: &SpaceAccount) -> Vec<Part> {
+    let capacity = &account.capacity;
+    let mut parts = vec![part("free", capacity.free_bytes.into(), 0, None)];
+    if capacity.reserved_bytes > 0 {
+        parts.push(part(
+            "reserved for root",
+            capacity.reserved_bytes.into(),
+            1,
+            None,
+        ));
+    }
+    parts
+}
+
+fn part(label: &str, bytes: i128, level: u8, note: Option<String>) -> Part {
+    Part {
+        label: label.to_owned(),
+        bytes,
+        level,
+        note,
+    }
+}
+
+/// The bytes that the scan read on mounts below a root. Absent where one of them shows the
+/// file system of the root again: nobody knows then at which place its files were counted.
+fn of_other_mounts(root: &Read<'_>, real: &Path, mounts: &[Mount]) -> Option<u128> {
+    let own = (mounts.iter())
+        .filter(|mount| real.starts_with(path_of(mount)))
+        .max_by_key(|mount| mount.point.len())?;
+    let below = mounts.iter().map(path_of).filter(|point| *point != real);
+    let below: HashSet<&Path> = below.filter(|point| point.starts_with(real)).collect();
+    let mut sum = 0;
+    for point in &below {
+        let is_inner = |other: &&&Path| *other != point && point.starts_with(other);
+        let inside = point.strip_prefix(real).ok()?;
+        let Some(node) = node_at(root.node, inside) else {
+            continue;
+        };
+        let shows_own = |mount: &Mount| path_of(mount) == *point && mount.device == own.device;
+        if mounts.iter().any(shows_own) && node.entries() > 1 {
+            return None;
+        }
+        if below.iter().find(is_inner).is_none() {
+            sum += node.allocated_bytes()?;
+        }
+    }
+    Some(sum)
+}
+
+fn node_at<'a>(from: Node<'a>, path: &Path) -> Option<Node<'a>> {
+    let mut names = path.iter();
+    names.try_fold(from, |node, name| {
+        let mut all = node.children().chain(node.files());
+        all.find(|child| child.name() == name.as_bytes())
+    })
+}
+
+fn path_of(mount: &Mount) -> &Path {
+    Path::new(std::ffi::OsStr::from_bytes(&mount.point))
 }

@@ -254,7 +254,9 @@ fn check_lists(tree: &Tree, page: &Page) {
     }
     let top = json(tree, &["top", "-n", "100"]);
     let listed = page.meta["largest"].as_array().unwrap();
-    let files = top["top"].as_array().unwrap();
+    // Others than files are among the largest entries of a small tree.
+    let entries = top["top"].as_array().unwrap().iter();
+    let files: Vec<&Value> = entries.filter(|entry| entry["type"] == "f").collect();
     assert_eq!(listed.len(), files.len());
     for (ours, file) in listed.iter().zip(files) {
         let whole = [root, path(file).strip_prefix(b"tree").unwrap()].concat();
@@ -461,7 +463,19 @@ fn several_roots_stand_side_by_side() {
     assert_eq!(page.meta["roots"].as_array().unwrap().len(), 3);
     assert_eq!(page.meta["complete"]["is"], false);
     assert_eq!(page.meta["errors_total"], 1);
-    assert!(page.meta.get("space").is_none());
+    // They lie on one file system, of which the scan has read what they have.
+    let spaces = page.meta["spaces"].as_array().unwrap();
+    assert_eq!(spaces.len(), 1);
+    let read = part(&spaces[0], "read by this scan");
+    assert_eq!(read, number(&page.meta["totals"]["allocated"]) as i64);
+}
+
+/// The bytes of a line of the account.
+fn part(space: &Value, label: &str) -> i64 {
+    let parts = space["parts"].as_array().unwrap();
+    let found = parts.iter().find(|part| part["label"] == label);
+    let bytes = found.map(|part| part["bytes"].as_str().unwrap());
+    bytes.expect(label).parse().unwrap()
 }
 
 #[test]
@@ -954,23 +968,58 @@ fn a_whole_file_system_is_explained() {
         number(&page.meta["free_bytes"]),
         number(&theirs["free_bytes"])
     );
-    let part = |label: &str| {
-        let parts = page.meta["space"].as_array().unwrap();
-        let found = parts
-            .iter()
-            .find(|part| part["label"] == label)
-            .expect(label);
-        found["bytes"].as_str().unwrap().parse::<i64>().unwrap()
-    };
-    assert_eq!(Some(part("used")), theirs["used_bytes"].as_i64());
-    assert_eq!(
-        part("reached by the scan"),
-        number(&page.meta["totals"]["allocated"]) as i64
-    );
+    let space = &page.meta["spaces"][0];
+    assert_eq!(space["is_exact"], true);
+    let used = theirs["used_bytes"].as_i64().unwrap();
+    assert_eq!(part(space, "used"), used);
+    let read = number(&page.meta["totals"]["allocated"]) as i64;
+    assert_eq!(part(space, "read by this scan"), read);
+    assert_eq!(part(space, "not in this scan"), used - read);
+    assert_eq!(sum_of_level(space, 0), number(&space["total"]) as i64);
+    assert_eq!(sum_of_level(space, 2), used - read);
+    let metadata = theirs["parts"].as_array().unwrap();
+    let metadata = metadata.iter().find(|part| part["part"] == "metadata");
+    let metadata = metadata.map(|part| part["bytes"].as_i64().unwrap());
+    assert_eq!(metadata, Some(part(space, "metadata")));
+
     let below = tree.run(&["report", "tree/disk/dir", "-o", "-"]).good();
     let below = Page::of(&below.stdout);
     assert!(below.meta.get("free_bytes").is_none());
-    assert_eq!(below.meta["space"][1]["label"], "used");
+    let space = &below.meta["spaces"][0];
+    assert_eq!(space["is_exact"], false);
+    assert_eq!(part(space, "used"), used);
+    let read = number(&below.meta["totals"]["allocated"]) as i64;
+    assert_eq!(part(space, "not in this scan"), used - read);
+}
+
+fn sum_of_level(space: &Value, level: u64) -> i64 {
+    let parts = space["parts"].as_array().unwrap().iter();
+    let parts = parts.filter(|part| part["level"] == level);
+    let bytes = parts.map(|part| part["bytes"].as_str().unwrap().parse::<i64>().unwrap());
+    bytes.sum()
+}
+
+/// A mount below was enough to lose all parts.
+#[test]
+fn a_file_system_with_others_in_it_is_explained() {
+    let tree = Tree::new("disk/");
+    let disk = tree.path().join("disk");
+    let mounted = or_skip!(FileSystem::Ext4.mount(&disk));
+    fs::write(disk.join("file"), vec![7; 3 << 20]).unwrap();
+    fs::create_dir_all(disk.join("dir/inner")).unwrap();
+    let inner = or_skip!(FileSystem::Tmpfs.mount(&disk.join("dir/inner")));
+    fs::write(inner.path().join("other"), vec![7; 1 << 20]).unwrap();
+    mounted.settle().unwrap();
+    let space_of = |arguments: &[&str]| {
+        let all = [&["report", "tree/disk", "-o", "-"], arguments].concat();
+        let page = Page::of(&tree.run(&all).good().stdout);
+        page.meta["spaces"][0].clone()
+    };
+    let (staying, whole) = (space_of(&["-x"]), space_of(&[]));
+    assert_eq!(whole["is_exact"], true);
+    for label in ["used", "read by this scan", "not in this scan", "remainder"] {
+        assert_eq!(part(&whole, label), part(&staying, label), "{label}");
+    }
 }
 
 /// The report reached more than the disk has in use: a mounted file counted at both paths.
@@ -1077,6 +1126,9 @@ fn markdown_has_the_same_numbers_in_little_room() {
         lines[2]
     );
     lines[2] = "SUMS".to_owned();
+    // Its size is that of the file system's blocks.
+    assert!(lines[3].ends_with("MiB of video."), "{}", lines[3]);
+    lines[3] = "GIST".to_owned();
     let found: Vec<String> = lines
         .into_iter()
         .map(|line| match line.split_once(" | ") {
