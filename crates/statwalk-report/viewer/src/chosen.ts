@@ -8,7 +8,7 @@ import { eachLeaf } from "./sums";
 import { Kind, NO_NODE, type Tree } from "./tree";
 
 export class Chosen {
-  files = 0n;
+  entries = 0n;
   allocated = 0n;
   private readonly above = new Set<number>();
 
@@ -18,8 +18,8 @@ export class Chosen {
       if (!isTold || !filter.hasProperties(tree, node, ages)) return;
       const origin = tree.origin(node);
       if (search !== undefined && (origin === NO_NODE || !search.isMatch(origin))) return;
-      if (tree.kind(node) === Kind.File) this.files += 1n;
-      else if (tree.kind(node) === Kind.Others) this.files += tree.entries(node);
+      // The blocks of a directory stand for it.
+      this.entries += tree.kind(node) === Kind.Own ? 1n : tree.entries(node);
       this.allocated += tree.allocated(node);
       for (let at = tree.parent(node); at !== NO_NODE && !this.above.has(at); at = tree.parent(at)) this.above.add(at);
     });

@@ -61,6 +61,7 @@ export function header(viewer: Viewer): HTMLElement {
         named(shownPath(facts.host)), " · ",
         el("time", { datetime: isoOf(seconds) }, moment(seconds)), " · ",
         el("code", { dir: "ltr" }, shownText(wordsOf(facts.options.map(pathBytes))))),
+      ...(facts.gist ? [el("p", { class: "gist" }, shownText(facts.gist))] : []),
       ...notes),
     el("div", { class: "sums" }, status, figures));
 }
@@ -193,10 +194,13 @@ function foundText(viewer: Viewer): string {
   if (property !== undefined && more.length === 0 && search === undefined && kept === undefined && viewer.base === viewer.tree.root) {
     const entries = legends[property].filter(({ value }) => filter.chosen[property].has(value));
     const sum = (key: "allocated" | "count") => entries.reduce((sum, entry) => sum + entry[key], 0n);
-    const noun = property === "owner" ? counted(sum("count"), "entry", "entries") : counted(sum("count"), "file", "files");
-    return `${noun}, ${size(sum("allocated"))}`;
+    return `${countedBy(viewer, sum("count"))}, ${size(sum("allocated"))}`;
   }
-  return `${counted(chosen.files, "file", "files")}, ${size(chosen.allocated)}.${lacks(viewer, "sum")}`;
+  return `${countedBy(viewer, chosen.entries)}, ${size(chosen.allocated)}.${lacks(viewer, "sum")}`;
+}
+
+function countedBy(viewer: Viewer, number: bigint): string {
+  return viewer.choosesFiles() ? counted(number, "file", "files") : counted(number, "entry", "entries");
 }
 
 /** A sentence where the file does not have every name of the scan. */
@@ -237,39 +241,42 @@ export function filterLine(viewer: Viewer): HTMLElement {
 /** The colours of the map. Each one filters, and lights up the map under the pointer. */
 export function legend(viewer: Viewer): HTMLElement {
   const list = el("div", { class: "legend", role: "group", "aria-label": "Colours of the map" });
-  const more = el("span", { class: "more" });
   let chips: HTMLButtonElement[] = [];
-  /** Shows as many as two rows hold, the largest first. */
-  const fit = () => {
-    let hidden = 0;
-    for (const chip of chips) chip.hidden = false;
-    const say = () => {
-      more.hidden = hidden === 0;
-      more.textContent = `and ${hidden} more`;
-    };
-    say();
-    while (list.scrollHeight > list.clientHeight + 2 && hidden < chips.length - 1) {
-      hidden += 1;
-      chips[chips.length - hidden]!.hidden = true;
-      say();
-    }
-  };
   let drawing = 0;
+  let [width, height] = [0, 0];
+  /** With fewer groups the map keeps its size, so that its cells stay where they are. */
+  const keepHeight = () => {
+    if (list.offsetWidth !== width) {
+      width = list.offsetWidth;
+      height = 0;
+      list.style.minHeight = "";
+    }
+    if (list.offsetHeight <= height) return;
+    height = list.offsetHeight;
+    list.style.minHeight = `${height}px`;
+  };
   const update = () => {
     clearTimeout(drawing);
     const { colour: property, shown, view, measure, ages } = viewer;
     let entries = viewer.legends[property];
     let several = 0n;
+    const isLit = viewer.litWithout(property);
     const isWhole = viewer.base === viewer.tree.root && view === shown.root && viewer.kept === undefined;
-    if (!isWhole) {
-      const sums = sumsOf(shown, view, property, ages);
+    if (!isWhole || isLit !== undefined) {
+      const sums = sumsOf(shown, view, property, ages, isLit);
       entries = entriesIn(entries, sums);
       several = sums.several[measure];
     }
-    entries = entries.filter(({ allocated, apparent }) => allocated > 0n || apparent > 0n);
+    const chosen = viewer.filter.chosen[property];
+    // What is chosen stays, so that it can be dropped.
+    for (const entry of viewer.legends[property]) {
+      if (chosen.has(entry.value) && !entries.some(({ value }) => value === entry.value)) entries.push({ ...entry, allocated: 0n, apparent: 0n, count: 0n });
+    }
+    entries = entries.filter(({ value, allocated, apparent }) => allocated > 0n || apparent > 0n || chosen.has(value));
     const sorted = property === "age" ? entries : [...entries].sort((a, b) => (a[measure] < b[measure] ? 1 : -1));
+    const focused = (document.activeElement as HTMLElement | null)?.closest<HTMLElement>(".legend .entry")?.dataset.value;
     chips = sorted.map((entry) => {
-      const chip = button({ class: "entry", "aria-pressed": "false", "data-value": entry.value },
+      const chip = button({ class: "entry", "aria-pressed": String(chosen.has(entry.value)), "data-value": entry.value },
         () => viewer.toggle(property, entry.value),
         swatch(css(entry.colour)), named(entry.label), el("span", { class: "bytes" }, size(entry[measure])));
       chip.addEventListener("pointerenter", () => viewer.light(property, entry.value));
@@ -278,30 +285,26 @@ export function legend(viewer: Viewer): HTMLElement {
     });
     const hatched = el("span", { class: "more" }, swatch("var(--map-hatch)", true), "several items");
     if (several > 0n) hatched.append(el("span", { class: "bytes" }, size(several)));
-    list.replaceChildren(...chips, more, hatched);
+    list.replaceChildren(...chips, hatched);
     if (viewer.facts.free_bytes !== undefined) {
       const box = el("input", { type: "checkbox" });
       box.checked = viewer.showsFree;
       box.addEventListener("change", () => viewer.setOptions({ showsFree: box.checked }));
       list.append(el("label", { class: "check" }, box, `free space ${size(viewer.facts.free_bytes)}`));
     }
-    press();
-    fit();
-  };
-  const press = () => {
-    const chosen = viewer.filter.chosen[viewer.colour];
-    for (const chip of chips) chip.setAttribute("aria-pressed", String(chosen.has(Number(chip.dataset.value))));
+    if (focused !== undefined) chips.find((chip) => chip.dataset.value === focused)?.focus();
+    keepHeight();
   };
   viewer.listen((changes) => {
     if (changes.has("colour")) update();
-    else if (changes.has("view") || changes.has("measure")) {
+    else if (changes.has("view") || changes.has("measure") || changes.has("filter")) {
       // The sums of a view are counted when the map is on the screen.
       clearTimeout(drawing);
       drawing = window.setTimeout(update);
-    } else if (changes.has("filter")) press();
+    }
   });
   update();
-  new ResizeObserver(fit).observe(list);
+  new ResizeObserver(keepHeight).observe(list);
   return list;
 }
 
@@ -316,19 +319,19 @@ export function selectionLine(viewer: Viewer, menu: Menu): HTMLElement {
   }, "Copy…");
   const line = el("div", { class: "selection" }, text, open, more);
   const update = () => {
-    const { shown, selection, facts, view } = viewer;
+    const { shown, selection, facts, view, measure } = viewer;
     const { node, isRest } = selection;
     const canOpen = isContainer(shown, node) && node !== view;
     open.hidden = !canOpen;
     more.hidden = viewer.pathOf(node) === undefined || facts.is_redacted;
     const name = el("strong", {}, isRest ? "smaller items of " : "", named(label(shown, node)));
-    const pairs = isRest ? [] : details(shown, node, facts, view, viewer.wholeName());
+    const pairs = isRest ? [] : details(shown, node, facts, view, viewer.wholeName(), measure, viewer.ages);
     const spans = pairs.map(([key, value]) => el("span", { class: "pair" }, el("span", { class: "key" }, `${key} `), value));
     const below = isContainer(shown, node) ? [el("span", { class: "pair" }, contents(shown, node))] : [];
     const said = remarks(shown, node).map((remark) => el("span", { class: "remark" }, remark));
     text.replaceChildren(name, ...spans, ...below, ...said);
   };
-  viewer.listen((changes) => (changes.has("selection") || changes.has("view")) && update());
+  viewer.listen((changes) => (changes.has("selection") || changes.has("view") || changes.has("measure")) && update());
   update();
   return line;
 }
@@ -342,7 +345,7 @@ const KEYS: [keys: string, meaning: string][] = [
   ["Tab", "leave the tree or the map"],
   ["c", "next colour: category, age, owner"],
   ["1, 2, 3, 4", "group by tree, category, owner, age"],
-  ["/", "search: fades what does not match; Enter keeps the matches alone"],
+  ["/", "search: fades what does not match; ↓ walks through the matches, Enter keeps them alone"],
   ["m", "menu of the selected entry: copy path and commands"],
   ["Escape", "show all again"],
   ["Alt ←", "the browser's Back undoes a zoom"],

@@ -6,9 +6,12 @@ import type { Facts } from "./facts";
 import { ownerName } from "./grouping";
 import { count, counted, moment } from "./locale";
 import { shownName } from "./name";
+import { RegroupedTree } from "./regrouped";
 import { share } from "./share";
 import { size, spokenSize } from "./size";
-import { bytesOf, Flag, isContainer, Kind, NO_NODE, type Measure, type Tree } from "./tree";
+import type { Ages } from "./filter";
+import { mostOf } from "./sums";
+import { bytesOf, Flag, isContainer, Kind, NO_NODE, NONE_32, NONE_8, type Measure, type Tree } from "./tree";
 
 export function label(tree: Tree, node: number): string {
   const name = tree.nameBytes(node);
@@ -85,20 +88,24 @@ export function kindName(tree: Tree, node: number): string {
 }
 
 /** The facts about a node, as pairs. `whole` is the name of all that the view has. */
-export function details(tree: Tree, node: number, facts: Facts, view: number, whole: string): [name: string, value: string][] {
+export function details(
+  tree: Tree, node: number, facts: Facts, view: number, whole: string, measure: Measure, ages: Ages,
+): [name: string, value: string][] {
   const exact = (bytes: bigint) => `${size(bytes)} (${count(bytes)} B)`;
   const pairs: [string, string][] = [
     ["disk", exact(tree.allocated(node))],
     ["apparent", exact(tree.apparent(node))],
-    ["share", `${share(tree.allocated(node), tree.allocated(view))} of ${whole}`],
+    ["share", `${share(bytesOf(tree, node, measure), bytesOf(tree, view, measure))} of ${whole}`],
   ];
   if (tree.entries(node) > 1n) pairs.push(["entries", count(tree.entries(node))]);
   const newest = tree.newest(node);
   if (newest !== undefined) pairs.push([isContainer(tree, node) ? "newest" : "modified", moment(newest)]);
   const isGroup = isContainer(tree, node) || tree.kind(node) === Kind.Others;
-  const owner = facts.owners[tree.owner(node)];
-  if (owner !== undefined) pairs.push([isGroup ? "most owned by" : "owner", ownerName(facts, tree.owner(node))]);
-  const category = facts.categories[tree.category(node)];
+  // The program counted directories of the scan; what others have most of is counted here.
+  const isMade = isGroup && tree instanceof RegroupedTree;
+  const ownerAt = isMade ? mostOf(tree, node, "owner", ages) ?? NONE_32 : tree.owner(node);
+  if (facts.owners[ownerAt] !== undefined) pairs.push([isGroup ? "most owned by" : "owner", ownerName(facts, ownerAt)]);
+  const category = facts.categories[isMade ? mostOf(tree, node, "category", ages) ?? NONE_8 : tree.category(node)];
   if (category !== undefined) pairs.push([isGroup ? "most of it" : "category", category.label]);
   return pairs;
 }

@@ -75,7 +75,19 @@ export interface SpaceRow {
   label: string;
   /** Below zero where the parts have more than the whole. */
   bytes: bigint;
+  /** A part of the line above that has a lower one. */
+  level: number;
   note?: string;
+}
+
+/** A file system of a root. */
+export interface Space {
+  /** Its mount point; empty where that is hidden. */
+  point: PathText;
+  total: bigint;
+  /** Whether the scan covers it, so that its parts are known. */
+  is_exact: boolean;
+  parts: SpaceRow[];
 }
 
 export interface Worth {
@@ -113,9 +125,13 @@ export interface Facts {
   largest: LargeFile[];
   errors: Failure[];
   errors_total?: bigint;
-  space?: SpaceRow[];
+  spaces?: Space[];
   free_bytes?: bigint;
+  /** One sentence on what is there. */
+  gist?: string;
   worth: Worth[];
+  /** What a program makes again: all of it, and the largest. */
+  rebuildable?: { count: bigint; allocated: bigint; largest: Worth[] };
   detail: { nodes: bigint; of_entries: bigint };
 }
 
@@ -132,7 +148,7 @@ export function usualMeasure(facts: Facts): Measure {
 /** Numbers that can pass 2^53. The file has them as decimal strings. */
 const LONG = new Set([
   "allocated", "apparent", "entries", "files", "directories", "links", "other", "errors", "changed",
-  "bytes", "time_ns", "free_bytes", "errors_total", "nodes", "of_entries",
+  "bytes", "time_ns", "free_bytes", "errors_total", "nodes", "of_entries", "count", "total",
 ]);
 const SECONDS = new Set(["newest_s", "from_s", "to_s"]);
 

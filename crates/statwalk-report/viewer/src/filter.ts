@@ -92,8 +92,8 @@ export class Ages {
 /** Matches of a text in the names of the tree, and the directories above them. */
 export class Search {
   private readonly marks = new Map<number, Uint8Array>();
-  /** All names that match, as `find` counts them. */
-  matches = 0;
+  /** All nodes whose names match, as `find` counts them. */
+  readonly nodes: number[] = [];
   /** The bytes of the matches that are not below others: each counts once. */
   allocated = 0n;
   /** How many matches are below others. */
@@ -124,7 +124,7 @@ export class Search {
       const part = Math.floor(node / PART);
       let isBelow = step.isBelow;
       const isMatch = isNamed && wanted.test(lower.get(part)![node % PART]!);
-      if (isMatch) this.matches += 1;
+      if (isMatch) this.nodes.push(node);
       if (isBelow) {
         this.set(node, Mark.Below);
         if (isMatch) this.nested += 1;
@@ -147,6 +147,10 @@ export class Search {
 
   private mark(node: number): number {
     return this.marks.get(Math.floor(node / PART))?.[node % PART] ?? 0;
+  }
+
+  get matches(): number {
+    return this.nodes.length;
   }
 
   /** Whether the node or a directory above it matches. */

@@ -7,6 +7,7 @@ import { divider } from "./divider";
 import { el } from "./element";
 import { listenForKeys } from "./keys";
 import { MapView } from "./map";
+import { Matches } from "./matches";
 import { Menu } from "./menu";
 import { panelsOf } from "./panels";
 import type { Provider } from "./provider";
@@ -28,10 +29,11 @@ export async function show(provider: Provider, root: HTMLElement): Promise<Viewe
   const menu = new Menu(viewer, toast);
   const map = new MapView(viewer, tooltip, menu);
   const table = new Table(viewer, menu);
-  const tabs = new Tabs(panelsOf(viewer, toast, table.element));
+  const tabs: Tabs = new Tabs(panelsOf(viewer, toast, table.element, (id) => tabs.chooseById(id)));
   const help = helpDialog(viewer);
   const tools = new Tools(viewer, help);
-  const side = el("div", { class: "side" }, filterLine(viewer), tabs.list,
+  const matches = new Matches(viewer, tools.search);
+  const side = el("div", { class: "side" }, filterLine(viewer), matches.element, tabs.list,
     el("div", { class: "panels" }, tabs.panels[0], el("div", { class: "others" }, ...tabs.panels.slice(1))));
   const main = el("main", {}, side);
   main.append(divider(main, side),

@@ -5,7 +5,7 @@
 
 import type { LegendEntry } from "./colouring";
 import { bar, button, el, named, swatch, type Child } from "./element";
-import { NOT_FILES, usualMeasure, type PathText } from "./facts";
+import { NOT_FILES, usualMeasure, type Age, type Facts, type PathText, type Space, type Worth } from "./facts";
 import { shownText } from "./name";
 import type { Property } from "./filter";
 import { ownerName } from "./grouping";
@@ -19,11 +19,11 @@ import type { Toast } from "./toast";
 import type { Measure } from "./tree";
 import type { Viewer } from "./viewer";
 
-export function panelsOf(viewer: Viewer, toast: Toast, tree: HTMLElement): Panel[] {
+export function panelsOf(viewer: Viewer, toast: Toast, tree: HTMLElement, choose: (id: string) => void): Panel[] {
   const { facts } = viewer;
   const panels: Panel[] = [{ id: "tree", label: "Tree", content: tree }];
   if (facts.worth.length > 0) {
-    panels.push({ id: "worth", label: "Worth a look", badge: count(facts.worth.length), content: worth(viewer, toast) });
+    panels.push({ id: "worth", label: "Worth a look", badge: count(facts.worth.length), content: worth(viewer, toast, () => choose("errors")) });
   }
   panels.push(
     { id: "largest", label: "Largest", title: "Largest files", content: largest(viewer, toast) },
@@ -34,7 +34,8 @@ export function panelsOf(viewer: Viewer, toast: Toast, tree: HTMLElement): Panel
   );
   const errors = facts.errors_total ?? BigInt(facts.errors.length);
   if (errors > 0n) panels.push({ id: "errors", label: "Errors", badge: count(errors), content: failures(viewer, errors) });
-  if (facts.space !== undefined) panels.push({ id: "space", label: "Disk", title: "Rest of the disk", content: space(viewer) });
+  const { spaces = [] } = facts;
+  if (spaces.length > 0) panels.push({ id: "space", label: "Disk", title: "The disk", content: el("div", {}, ...spaces.map(space)) });
   return panels;
 }
 
@@ -64,21 +65,72 @@ function table(caption: string, heads: [label: string, className?: string][], ro
 const cell = (className: string | undefined, ...children: Child[]) => el("td", { class: className }, ...children);
 const number = (text: string) => cell("number", text);
 
+const DAY_S = 86_400;
+const YEAR_S = 365 * DAY_S;
 const KINDS = { old: "old", new: "new", rebuildable: "rebuildable", unreadable: "not read" } as const;
 
-function worth(viewer: Viewer, toast: Toast): HTMLElement {
-  const items = viewer.facts.worth.map((item, index) => el("li", {},
-    el("span", { class: "mark" }, String(index + 1)),
+function worth(viewer: Viewer, toast: Toast, showErrors: () => void): HTMLElement {
+  const { facts } = viewer;
+  const item = (worth: Worth, number?: number) => el("li", {},
+    el("span", { class: number === undefined ? "mark none" : "mark" }, number === undefined ? "" : String(number)),
     el("div", {},
       el("div", { class: "line" },
-        link(viewer, toast, item.path),
-        el("span", { class: "number" }, item.allocated === undefined ? "" : size(item.allocated))),
-      el("div", { class: "note" }, el("span", { class: `kind ${item.kind}` }, KINDS[item.kind] ?? item.kind), " ", item.note))));
+        link(viewer, toast, worth.path),
+        el("span", { class: "number" }, worth.allocated === undefined ? "" : size(worth.allocated))),
+      el("div", { class: "note" }, el("span", { class: `kind ${worth.kind}` }, KINDS[worth.kind] ?? worth.kind), " ", worth.note)));
+  const sections = (Object.keys(KINDS) as Worth["kind"][]).flatMap((kind) => {
+    const list = el("ol", { class: "worth" }, ...facts.worth.flatMap((worth, index) => (worth.kind === kind ? [item(worth, index + 1)] : [])));
+    const head = worthHead(viewer, kind, list, item, showErrors);
+    return list.childElementCount === 0 ? [] : [el("section", {}, head, list)];
+  });
   const marks = el("label", { class: "check" });
   const box = el("input", { type: "checkbox", checked: true });
   box.addEventListener("change", () => viewer.setOptions({ showsMarks: box.checked }));
   marks.append(box, "Mark them on the map");
-  return el("div", {}, el("ol", { class: "worth" }, ...items), marks);
+  return el("div", {}, ...sections, marks);
+}
+
+/** How many of a kind there are, and a button that shows them all. */
+function worthHead(
+  viewer: Viewer, kind: Worth["kind"], list: HTMLElement, item: (worth: Worth) => HTMLElement, showErrors: () => void,
+): HTMLElement {
+  const { facts } = viewer;
+  let text = "";
+  let all: HTMLElement | undefined;
+  if (kind === "rebuildable") {
+    const { count: number, allocated, largest } = facts.rebuildable ?? { count: 0n, allocated: 0n, largest: [] };
+    text = `${counted(number, "directory", "directories")} that a program makes again: ${size(allocated)}`;
+    const shown = list.childElementCount;
+    if (largest.length > shown) {
+      const isAll = BigInt(largest.length) === number;
+      all = button({}, () => {
+        list.append(...largest.slice(shown).map((worth) => item(worth)));
+        all!.remove();
+      }, isAll ? `Show all ${count(number)}` : `Show the ${count(largest.length)} largest`);
+    }
+  } else if (kind === "unreadable") {
+    const { errors, changed = 0n } = facts.totals;
+    text = changed === 0n ? counted(errors, "path that was not read", "paths that were not read") : "Paths that were not read, or changed meanwhile";
+    all = button({}, showErrors, `Show all ${count(errors)}`);
+  } else {
+    // The program counted all files by age.
+    const ages = facts.ages.flatMap((age, value) => (isOfKind(facts, age, kind) ? [{ ...age, value }] : []));
+    const files = ages.reduce((sum, age) => sum + age.files, 0n);
+    const bytes = ages.reduce((sum, age) => sum + age.allocated, 0n);
+    const what = kind === "old" ? "not modified for two years" : "modified within 7 days";
+    text = `${counted(files, "file", "files")} ${what}: ${size(bytes)}`;
+    all = button({}, () => viewer.chooseOnly("age", ages.map(({ value }) => value)), "Light them all");
+  }
+  return el("div", { class: "worth-head" }, el("span", {}, text), all);
+}
+
+/** Whether the files of an age are old, or new, as the program has it. */
+function isOfKind({ ages }: Facts, { from_s, to_s, not_files }: Age, kind: "old" | "new"): boolean {
+  // The future begins now.
+  const now = Math.max(...ages.map(({ from_s }) => from_s ?? -Infinity));
+  if (not_files) return false;
+  if (kind === "old") return to_s !== undefined && to_s <= now - 2 * YEAR_S;
+  return to_s !== undefined && from_s !== undefined && from_s >= now - 7 * DAY_S - 1;
 }
 
 function largest(viewer: Viewer, toast: Toast): HTMLElement {
@@ -184,14 +236,18 @@ function failures(viewer: Viewer, total: bigint): HTMLElement {
   return table(parts.join(", ") + listed, [["Path", "wide"], ["Operation"], ["Cause"]], rows);
 }
 
-function space(viewer: Viewer): HTMLElement {
-  const rows = viewer.facts.space ?? [];
-  const most = rows.reduce((most, { bytes }) => (bytes > most ? bytes : most), 0n);
-  return table("Where the space of the file system is", [["Part", "wide"], ["", "bar-cell"], ["Bytes", "number"]],
-    rows.map((row) => el("tr", {},
-      cell("wide", shownText(row.label), row.note === undefined ? undefined : el("div", { class: "note" }, shownText(row.note))),
-      cell("bar-cell", bar(fraction(row.bytes, most))),
-      number(size(row.bytes)))));
+function space({ point, total, is_exact: isExact, parts }: Space): HTMLElement {
+  const place = point.text === "" ? "File system of the roots" : `File system of ${shownPath(point)}`;
+  const rows = parts.map((row) => el("tr", {},
+    cell(`wide level-${row.level}`, shownText(row.label), row.note === undefined ? undefined : el("div", { class: "note" }, shownText(row.note))),
+    cell("bar-cell", bar(fraction(row.bytes, total))),
+    number(size(row.bytes)),
+    number(row.bytes < 0n ? "" : share(row.bytes, total))));
+  const said = isExact ? "The scan covers all of it: the parts add up to the used bytes."
+    : "The scan covers a part of it. statwalk df scans all, and explains the rest.";
+  return el("div", {},
+    table(`${place}: ${size(total)} = 100 %`, [["Part", "wide"], ["", "bar-cell"], ["Bytes", "number"], ["Share", "number"]], rows),
+    el("p", { class: "hint" }, said));
 }
 
 export function rootsText(roots: PathText[]): string {

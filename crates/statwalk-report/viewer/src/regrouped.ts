@@ -150,7 +150,8 @@ export class RegroupedTree implements Tree {
           const time = newest[largest + at]!;
           if (!(time <= newest[place]!) && !Number.isNaN(time)) newest[place] = time;
         }
-      } else if (origin !== NO_NODE) {
+      } else if (origin !== NO_NODE && place > 0) {
+        // The root has nothing of the view where nothing matches.
         category[place] = base.category(origin);
         owner[place] = base.owner(origin);
         newest[place] = base.newest(origin) ?? Number.NaN;
@@ -325,7 +326,8 @@ function draftOf(base: Tree, from: number, regrouping: Regrouping): Draft {
     if (group === undefined) return;
     if (groups[group] === undefined) throw new Error(`the report has no group for node ${node}`);
     const there = draft.add(directoryIn(group), node, own, group);
-    draft.count(there, base.allocated(node), base.apparent(node), base.entries(node));
+    // The blocks of a directory stand for it: no other node below counts it as an entry.
+    draft.count(there, base.allocated(node), base.apparent(node), own === Kind.Own ? 1n : base.entries(node));
   };
   if (base.childCount(from) === 0) leaf(from);
   else enter(from);
@@ -362,5 +364,11 @@ function draftOf(base: Tree, from: number, regrouping: Regrouping): Draft {
     draft.count(top, allocated, apparent, entries > 0n ? entries : 0n);
     draft.count(root, allocated, apparent, entries > 0n ? entries : 0n);
   });
+  if (mixed !== undefined) {
+    // Directories whose blocks are in a sum are entries, too, and no node stands for them.
+    const rest = base.entries(from) - draft.entries[root]!;
+    if (draft.mixed !== undefined) draft.entries[draft.mixed]! += rest;
+    draft.entries[root]! += rest;
+  }
   return draft;
 }

@@ -72,6 +72,22 @@ export class Rows {
     }
   }
 
+  /** Expands the directories above what was searched, from the top, until there are `max` rows. */
+  openDownTo(isFound: (node: number) => boolean, tree: Tree, view: number, max: number): void {
+    let rows = 1 + tree.childCount(view);
+    const waiting = [view];
+    for (const node of waiting) {
+      const first = tree.firstChild(node);
+      for (let child = first, end = first + tree.childCount(node); child < end; child++) {
+        const below = tree.childCount(child);
+        if (below === 0 || rows + below > max || isFound(child)) continue;
+        rows += below;
+        this.expanded.add(child);
+        waiting.push(child);
+      }
+    }
+  }
+
   private childRows(tree: Tree, node: number, level: number): Row[] {
     const of = tree.childCount(node);
     return this.sorted(tree, node).map((child, at) => ({ node: child, level, position: at + 1, of }));

@@ -35,11 +35,13 @@ export function eachLeaf(tree: Tree, from: number, call: (node: number) => void)
   }
 }
 
-export function sumsOf(tree: Tree, view: number, property: Property, ages: Ages): ViewSums {
+/** With `isLit`, of those nodes alone, as far as the file tells them apart. */
+export function sumsOf(tree: Tree, view: number, property: Property, ages: Ages, isLit?: (node: number) => boolean): ViewSums {
   const groups = new Map<number, GroupSums>();
   const none = (): GroupSums => ({ allocated: 0n, apparent: 0n, files: 0n });
   const several = none();
   eachLeaf(tree, view, (node) => {
+    if (isLit !== undefined && !(tree.tells(node, property) && isLit(node))) return;
     let sums = several;
     if (tree.tells(node, property)) {
       const value = propertyOf(tree, node, property, ages);
@@ -51,6 +53,14 @@ export function sumsOf(tree: Tree, view: number, property: Property, ages: Ages)
     if (tree.kind(node) === Kind.File) sums.files += 1n;
   });
   return { groups, several };
+}
+
+/** The group that has most bytes below a node; undefined where what is not told apart could change it. */
+export function mostOf(tree: Tree, node: number, property: Property, ages: Ages): number | undefined {
+  const { groups, several } = sumsOf(tree, node, property, ages);
+  const [first, second] = [...groups].sort(([, a], [, b]) => (a.allocated < b.allocated ? 1 : a.allocated > b.allocated ? -1 : 0));
+  if (first === undefined) return undefined;
+  return first[1].allocated >= (second?.[1].allocated ?? 0n) + several.allocated ? first[0] : undefined;
 }
 
 /** The entries of a legend with the sums of a view; those without any are left out. */

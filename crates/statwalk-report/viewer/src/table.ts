@@ -28,6 +28,8 @@ const COLUMNS: { key: SortKey; label: string; title: string; class: string }[] =
 const HEIGHT_MAX = 8_000_000;
 /** How many rows are printed; a line tells of the others. */
 const PRINTED = 80;
+/** How many rows are opened down to what a search found. */
+const KEPT_ROWS = 400;
 /** The changes that rows show. */
 const SHOWN: Change[] = ["view", "measure", "selection", "colour", "filter", "lit"];
 /** Up to this width names have two lines; style.css has the same number. */
@@ -131,7 +133,11 @@ export class Table {
     const { shown, view } = viewer;
     if (this.room <= 0 || opened.has(view) || shown.isClosed(view)) return;
     opened.add(view);
-    rows.openLargest(shown, view, this.seen);
+    if (viewer.kept !== undefined && viewer.grouping === "tree") {
+      rows.openDownTo((node) => viewer.isFound(node), shown, view, KEPT_ROWS);
+    } else {
+      rows.openLargest(shown, view, this.seen);
+    }
   }
 
   /** Asks the page for its sizes: here alone, because it lays out everything to answer. */

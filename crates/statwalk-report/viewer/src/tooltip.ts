@@ -60,7 +60,7 @@ export class Tooltip {
     return [
       el("strong", {}, named(label(shown, selection.node))),
       ...this.way(selection.node),
-      list(details(shown, selection.node, facts, view, this.viewer.wholeName())),
+      list(details(shown, selection.node, facts, view, this.viewer.wholeName(), measure, this.viewer.ages)),
       ...remarks(shown, selection.node).map((remark) => el("div", { class: "remark" }, remark)),
     ];
   }

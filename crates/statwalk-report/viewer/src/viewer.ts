@@ -6,7 +6,7 @@
 import * as address from "./address";
 import { COLOURS, entriesOf, type Colour, type LegendEntry } from "./colouring";
 import { usualMeasure, type Facts } from "./facts";
-import { Ages, Filter, LowerNames, PROPERTIES, Search, type Property } from "./filter";
+import { Ages, Filter, LowerNames, PROPERTIES, propertyOf, Search, type Property } from "./filter";
 import { Chosen } from "./chosen";
 import { label } from "./describe";
 import { groupsOf, type Grouping } from "./grouping";
@@ -40,8 +40,9 @@ export class Viewer {
   selection: Selection;
   hovered: Selection | undefined;
   readonly filter = new Filter();
-  /** The filter whose matches alone are shown. */
+  /** The filter whose matches alone are shown, and its search. */
   kept: Filter | undefined;
+  private keptSearch: Search | undefined;
   search: Search | undefined;
   /** What the filter lights up, where it chooses groups. */
   chosen: Chosen | undefined;
@@ -185,13 +186,37 @@ export class Viewer {
     this.tell("hover");
   }
 
+  /** Selects what stands for a node of the scan: in the view if that holds it, since a reader who compares files does not want to jump. */
+  point(origin: number): void {
+    const node = this.nodeOf(origin);
+    if (node !== NO_NODE && wayTo(this.shown, node).includes(this.view)) return this.select(node);
+    this.showScan();
+    this.view = this.base = this.tree.root;
+    this.record();
+    this.selection = { node: origin, isRest: false };
+    this.tell("view", "selection", "filter");
+  }
+
+  /** Shows a directory of the scan, or that of a file with the file selected. */
+  openAt(origin: number): void {
+    const { tree } = this;
+    this.showScan();
+    const isOpen = isContainer(tree, origin);
+    this.zoom(isOpen ? origin : tree.parent(origin));
+    if (!isOpen) this.select(origin);
+  }
+
+  /** Leaves groups, and what is kept. */
+  private showScan(): void {
+    if (this.kept === undefined && this.grouping === "tree") return;
+    this.kept = undefined;
+    this.grouping = "tree";
+    this.rebuild();
+  }
+
   /** Selects the node of a path of the facts, in its directory, as far as the tree has it. */
   async reveal(path: { text: string; raw?: string }): Promise<boolean> {
-    if (this.kept !== undefined || this.grouping !== "tree") {
-      this.kept = undefined;
-      this.grouping = "tree";
-      this.rebuild();
-    }
+    this.showScan();
     const bytes = pathBytes(path);
     let found = nearest(this.tree, bytes);
     while (!found.isExact && this.tree.isClosed(found.node)) {
@@ -238,6 +263,16 @@ export class Viewer {
     this.tell("filter");
   }
 
+  /** Lights these groups, and no others. */
+  chooseOnly(property: Property, values: number[]): void {
+    this.filter.clear();
+    this.search = undefined;
+    for (const value of values) this.filter.toggle(property, value);
+    this.lit = undefined;
+    this.choose();
+    this.tell("filter");
+  }
+
   find(text: string): void {
     if (text === this.filter.text) return;
     this.filter.text = text;
@@ -263,6 +298,12 @@ export class Viewer {
     this.tell("view", "selection", "filter");
   }
 
+  /** Whether the kept search found the node itself, or one above it. */
+  isFound(node: number): boolean {
+    const origin = this.shown.origin(node);
+    return origin !== NO_NODE && this.keptSearch !== undefined && this.keptSearch.isMatch(origin);
+  }
+
   unkeep(): void {
     this.kept = undefined;
     this.rebuild();
@@ -271,8 +312,28 @@ export class Viewer {
 
   private testOf(filter: Filter): (node: number) => boolean {
     const search = filter.text === "" ? undefined : new Search(this.tree, filter.text, this.names);
+    this.keptSearch = search;
     return (node) =>
       (search?.isMatch(node) ?? true) && filter.hasProperties(this.tree, node, this.ages);
+  }
+
+  /** Whether the filter chooses files alone, so that what it counts can be called files. */
+  choosesFiles(): boolean {
+    const { filter: { chosen }, facts } = this;
+    const has = (property: Property, notFiles: number) => chosen[property].size > 0 && !chosen[property].has(notFiles);
+    return has("category", facts.categories.length - 1) || has("age", this.ages.rest) || has("ending", facts.endings.findIndex((ending) => ending.not_files));
+  }
+
+  /** What is lit, but for the choice among groups of `without`; undefined where that is all. */
+  litWithout(without: Property): ((node: number) => boolean) | undefined {
+    const { filter, search, shown, ages } = this;
+    const others = PROPERTIES.filter((property) => property !== without && filter.chosen[property].size > 0);
+    if (search === undefined && others.length === 0) return undefined;
+    return (node) => {
+      const origin = shown.origin(node);
+      return (search === undefined || (origin !== NO_NODE && search.isMatch(origin)))
+        && others.every((property) => shown.tells(node, property) && filter.chosen[property].has(propertyOf(shown, node, property, ages)));
+    };
   }
 
   /** Whether anything is faded now. */
