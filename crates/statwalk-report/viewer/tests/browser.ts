@@ -38,7 +38,7 @@ let number = 0;
 const files = new Map<Report, string>();
 
 /** Opens a report, and closes it after the test. */
-export async function open(report: Report, options: BrowserContextOptions & { isBroken?: boolean } = {}): Promise<Opened> {
+export async function open(report: Report, options: BrowserContextOptions & { isBroken?: boolean; isSilent?: boolean } = {}): Promise<Opened> {
   browser ??= chromium.launch({ executablePath: program!, args: ["--no-sandbox"] });
   let file = files.get(report);
   if (file === undefined) {
@@ -46,7 +46,7 @@ export async function open(report: Report, options: BrowserContextOptions & { is
     writeFileSync(file, pageOf(report));
     files.set(report, file);
   }
-  const { isBroken = false, ...more } = options;
+  const { isBroken = false, isSilent = false, ...more } = options;
   const context = await (await browser).newContext({ viewport: { width: 1600, height: 900 }, offline: true, locale: "en-GB", timezoneId: "UTC", reducedMotion: "reduce", ...more });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -64,6 +64,8 @@ export async function open(report: Report, options: BrowserContextOptions & { is
     if (!url.startsWith(`file://${file}`) && url !== "data:,") requests.push(url);
   });
   await page.goto(`file://${file}`);
+  // Without scripts nothing but the text is there.
+  if (isSilent) return { page, file, complaints, requests };
   await page.waitForSelector(isBroken ? ".failed" : "[aria-activedescendant]", { state: "attached" });
   await settled(page);
   return { page, file, complaints, requests };

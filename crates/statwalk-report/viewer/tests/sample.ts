@@ -299,6 +299,10 @@ function inPlanes(numbers: Uint8Array, count: number): { planes: (number | null)
 export interface Report {
   facts: Record<string, unknown>;
   blocks: Uint8Array[];
+  /** Blocks as the program wrote them, in place of `blocks`. */
+  packed?: string[];
+  /** What readers without JavaScript see. */
+  plain?: string;
 }
 
 interface Extra {
@@ -450,7 +454,7 @@ const asset = (name: string) =>
   readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), "utf8");
 
 /** The page, put together as the program does. */
-export function page({ facts, blocks }: Report): string {
+export function page({ facts, blocks, packed, plain = "<main><h1>made</h1></main>" }: Report): string {
   const script = asset("dist/viewer.js");
   const style = asset("dist/viewer.css");
   const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -461,12 +465,11 @@ export function page({ facts, blocks }: Report): string {
     CSP: `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
       "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
     STYLE: style,
-    PLAIN: "<main><h1>made</h1></main>",
+    PLAIN: plain,
     SCRIPT: script,
     META: json,
-    BLOCKS: blocks.map((bytes, index) =>
-      `<script type="text/plain" id="statwalk-block-${index}">` +
-      `${deflateRawSync(bytes).toString("base64")}</script>`).join("\n"),
+    BLOCKS: (packed ?? blocks.map((bytes) => deflateRawSync(bytes).toString("base64"))).map((text, index) =>
+      `<script type="text/plain" id="statwalk-block-${index}">${text}</script>`).join("\n"),
   };
   return asset("page.html").replace(/\{\{([A-Z]+)\}\}/g, (_, name: string) => values[name]!);
 }
