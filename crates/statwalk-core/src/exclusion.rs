@@ -7,12 +7,15 @@
 //! it needs.
 
 use std::ffi::{CStr, CString};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::directory::Place;
-use crate::error::{Error, Op};
-use crate::git_pattern::GitPattern;
+use crate::error::{Errno, Error, Op};
+use crate::failure::Failure;
+use crate::git_pattern::{Cost, GitPattern};
 use crate::path::file_name;
 use crate::system::{patterns, text_file};
 
@@ -207,6 +210,32 @@ pub(crate) struct IgnoreRules {
     patterns: Vec<GitPattern>,
     above: Option<Arc<IgnoreRules>>,
     root: Arc<RootPath>,
+    /// With all above.
+    cost: Cost,
+    _held: Held,
+}
+
+/// A file that could not be read, by its path.
+pub(crate) type NotRead = (Vec<u8>, Failure);
+
+/// The memory of rules that are in use.
+struct Held(usize);
+
+static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+impl Held {
+    /// Absent where all together hold too much.
+    fn take(bytes: usize) -> Option<Held> {
+        let held = Held(bytes);
+        let before = HELD_BYTES.fetch_add(bytes, Ordering::Relaxed);
+        (before.saturating_add(bytes) <= HELD_BYTES_MAX).then_some(held)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD_BYTES.fetch_sub(self.0, Ordering::Relaxed);
+    }
 }
 
 /// A root by the path that the caller gave, and by its real one.
@@ -216,9 +245,12 @@ struct RootPath {
 }
 
 impl IgnoreRules {
-    /// The rules that come from above a root.
-    pub(crate) fn above_root(given: &[u8]) -> Option<Arc<IgnoreRules>> {
-        let real = std::fs::canonicalize(file_name(given)).ok()?;
+    /// The rules that come from above a root, and the files that could not be read.
+    pub(crate) fn above_root(given: &[u8]) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
+        let mut not_read = Vec::new();
+        let Ok(real) = std::fs::canonicalize(file_name(given)) else {
+            return (None, not_read);
+        };
         let top = real.ancestors().find(|dir| dir.join(".git").exists());
         let root = Arc::new(RootPath {
             given_length: given.len(),
@@ -229,8 +261,12 @@ impl IgnoreRules {
             patterns: Vec::new(),
             above: None,
             root: Arc::clone(&root),
+            cost: Cost::default(),
+            _held: Held(0),
         });
-        let Some(top) = top else { return Some(chain) };
+        let Some(top) = top else {
+            return (Some(chain), not_read);
+        };
         let mut above: Vec<&Path> = real
             .ancestors()
             .skip(1)
@@ -238,27 +274,64 @@ impl IgnoreRules {
             .collect();
         above.reverse();
         for dir in above {
-            if let Ok(text) = text_file::read_regular(&dir.join(".gitignore"), GITIGNORE_MAX) {
-                chain = Arc::new(IgnoreRules {
-                    directory: dir.to_owned(),
-                    patterns: GitPattern::of_file(&text),
-                    above: Some(chain),
-                    root: Arc::clone(&root),
-                });
+            let path = dir.join(GITIGNORE);
+            let with = match text_file::read_regular(&path, GITIGNORE_MAX + 1) {
+                Ok(text) => chain.with_text(dir.to_owned(), &text),
+                Err(error) if is_none(&error) || path.is_dir() => continue,
+                Err(error) => Err(error
+                    .raw_os_error()
+                    .map_or(Failure::INVALID, |number| Failure::Other(Errno(number)))),
+            };
+            match with {
+                Ok(with) => chain = with,
+                Err(failure) => {
+                    not_read.push((path.into_os_string().into_encoded_bytes(), failure));
+                }
             }
         }
-        Some(chain)
+        (Some(chain), not_read)
     }
 
     /// The rules with those of one more directory, whose `.gitignore` holds `text`.
-    pub(crate) fn with(self: &Arc<Self>, directory: &Place, text: &[u8]) -> Arc<IgnoreRules> {
-        let real = self.real_path(&directory.path());
-        Arc::new(IgnoreRules {
-            directory: real,
-            patterns: GitPattern::of_file(text),
+    ///
+    /// # Errors
+    ///
+    /// The file is too long, or its patterns and those above cost too much.
+    pub(crate) fn with(
+        self: &Arc<Self>,
+        directory: &Place,
+        text: &[u8],
+    ) -> Result<Arc<IgnoreRules>, Failure> {
+        self.with_text(self.real_path(&directory.path()), text)
+    }
+
+    fn with_text(
+        self: &Arc<Self>,
+        directory: PathBuf,
+        text: &[u8],
+    ) -> Result<Arc<IgnoreRules>, Failure> {
+        if text.len() > GITIGNORE_MAX {
+            return Err(Failure::TOO_LARGE);
+        }
+        let mut cost = self.cost;
+        let mut patterns = Vec::new();
+        for pattern in GitPattern::of_file(text) {
+            let more = pattern.cost();
+            cost.bytes += more.bytes;
+            cost.tokens += more.tokens;
+            if cost.bytes > CHAIN_BYTES_MAX || cost.tokens > CHAIN_TOKENS_MAX {
+                return Err(Failure::TOO_LARGE);
+            }
+            patterns.push(pattern);
+        }
+        Ok(Arc::new(IgnoreRules {
+            directory,
+            patterns,
             above: Some(Arc::clone(self)),
             root: Arc::clone(&self.root),
-        })
+            _held: Held::take(cost.bytes - self.cost.bytes).ok_or(Failure::NO_MEMORY)?,
+            cost,
+        }))
     }
 
     /// Whether they leave out the entry at `path`.
@@ -287,8 +360,26 @@ impl IgnoreRules {
     }
 }
 
-/// A longer `.gitignore` is read only so far.
-pub(crate) const GITIGNORE_MAX: usize = 4 << 20;
+/// Whether no such file is there.
+fn is_none(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+pub(crate) const GITIGNORE: &str = ".gitignore";
+
+/// A longer `.gitignore` is not read.
+pub(crate) const GITIGNORE_MAX: usize = 1 << 20;
+
+/// The memory of all patterns that one entry is compared with.
+const CHAIN_BYTES_MAX: usize = 32 << 20;
+
+/// The tokens of these patterns. Each entry is compared with all of them.
+const CHAIN_TOKENS_MAX: usize = 1 << 16;
+
+/// The memory of all patterns of the process. Those of a directory stay until all below it
+/// was read.
+const HELD_BYTES_MAX: usize = 128 << 20;
 
 /// The first bytes of a valid `CACHEDIR.TAG`.
 pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
@@ -296,6 +387,47 @@ pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc5
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Files of many lines cost gigabytes.
+    #[test]
+    fn ignore_rules_have_bounds() {
+        let scratch = statwalk_testkit::Scratch::new().unwrap();
+        let path = scratch.path().as_os_str().as_encoded_bytes();
+        let root = IgnoreRules::above_root(path).0.unwrap();
+        let with = |above: &Arc<IgnoreRules>, text: &str| {
+            above.with_text(scratch.path().to_owned(), text.as_bytes())
+        };
+        for text in [
+            "x".repeat(GITIGNORE_MAX + 1),
+            "*[a]".repeat(CHAIN_TOKENS_MAX / 2 + 1),
+            "*?\n".repeat(CHAIN_TOKENS_MAX / 2 + 1),
+            "[a]\n".repeat(CHAIN_BYTES_MAX / 256),
+        ] {
+            assert_eq!(with(&root, &text).err(), Some(Failure::TOO_LARGE));
+        }
+        // Each directory adds to the patterns of its entries.
+        let lines = "a\n".repeat(CHAIN_BYTES_MAX / 4 / size_of::<GitPattern>());
+        let mut below = Arc::clone(&root);
+        let failure = loop {
+            match with(&below, &lines) {
+                Ok(rules) => below = rules,
+                Err(failure) => break failure,
+            }
+        };
+        assert_eq!(failure, Failure::TOO_LARGE);
+        assert!(with(&root, &lines).is_ok());
+        // Directories beside each other share the memory.
+        let mut beside = Vec::new();
+        let failure = loop {
+            match with(&root, &lines) {
+                Ok(rules) => beside.push(rules),
+                Err(failure) => break failure,
+            }
+        };
+        assert_eq!(failure, Failure::NO_MEMORY);
+        drop(beside);
+        assert!(with(&root, &lines).is_ok());
+    }
 
     #[test]
     fn patterns_mean_what_they_mean_in_du() {

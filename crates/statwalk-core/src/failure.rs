@@ -39,6 +39,12 @@ impl Failure {
     pub(crate) const BAD_HANDLE: Failure = Failure::Other(Errno(numbers::BAD_HANDLE));
     /// There are more than a number can hold.
     pub(crate) const OVERFLOW: Failure = Failure::Other(Errno(numbers::OVERFLOW));
+    /// It has more than a bound allows.
+    pub(crate) const TOO_LARGE: Failure = Failure::Other(Errno(numbers::TOO_LARGE));
+    /// All together have more than a bound allows.
+    pub(crate) const NO_MEMORY: Failure = Failure::Other(Errno(numbers::NO_MEMORY));
+    /// It is of another type than it must be.
+    pub(crate) const INVALID: Failure = Failure::Other(Errno(numbers::INVALID));
 
     /// The number of the system.
     pub(crate) fn errno(self) -> Errno {

@@ -13,6 +13,13 @@ pub(crate) struct GitPattern {
     fits: Fits,
 }
 
+/// The memory of patterns, and the tokens that each match goes through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    pub(crate) bytes: usize,
+    pub(crate) tokens: usize,
+}
+
 /// The part of a path that a pattern must fit.
 #[derive(Debug)]
 enum Fits {
@@ -45,11 +52,11 @@ enum Token {
 
 impl GitPattern {
     /// The patterns of a file, in its order. Lines that are none are passed over.
-    pub(crate) fn of_file(text: &[u8]) -> Vec<GitPattern> {
+    pub(crate) fn of_file(text: &[u8]) -> impl Iterator<Item = GitPattern> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let lines = text.split(|&byte| byte == b'\n');
         let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        lines.filter_map(GitPattern::of_line).collect()
+        lines.filter_map(GitPattern::of_line)
     }
 
     fn of_line(line: &[u8]) -> Option<GitPattern> {
@@ -72,6 +79,25 @@ impl GitPattern {
             is_for_directories,
             fits: Fits::of(pattern),
         })
+    }
+
+    /// The memory that it takes, and the length of what it compares sign by sign: the time of
+    /// a match grows with it.
+    pub(crate) fn cost(&self) -> Cost {
+        let (bytes, tokens): (&[u8], &[Token]) = match &self.fits {
+            Fits::Name(bytes) | Fits::EndOfName(bytes) => (bytes, &[]),
+            Fits::NamePattern(tokens) => (&[], tokens),
+            Fits::Path(begin, tokens) => (begin, tokens),
+            Fits::Nothing => (&[], &[]),
+        };
+        let sets = tokens.iter().filter(|token| matches!(token, Token::Set(_)));
+        Cost {
+            bytes: size_of::<GitPattern>()
+                + bytes.len()
+                + size_of_val(tokens)
+                + sets.count() * size_of::<[bool; 256]>(),
+            tokens: tokens.len(),
+        }
     }
 
     /// Whether it takes back what another one leaves out.
@@ -325,7 +351,7 @@ mod tests {
     use statwalk_testkit::{Scratch, Skipped, program};
 
     fn fits(line: &str, path: &str) -> bool {
-        let patterns = GitPattern::of_file(line.as_bytes());
+        let patterns: Vec<_> = GitPattern::of_file(line.as_bytes()).collect();
         patterns
             .iter()
             .any(|pattern| pattern.fits(path.as_bytes(), false))
@@ -425,7 +451,7 @@ mod tests {
             drop(input);
             let answer = child.wait_with_output().unwrap().stdout;
             let ignored: Vec<&[u8]> = answer.split(|&byte| byte == 0).collect();
-            let patterns = GitPattern::of_file(text.as_bytes());
+            let patterns: Vec<_> = GitPattern::of_file(text.as_bytes()).collect();
             let leave_out = |path: &str, is_directory| {
                 let mut patterns = patterns.iter().rev();
                 let last = patterns.find(|pattern| pattern.fits(path.as_bytes(), is_directory));

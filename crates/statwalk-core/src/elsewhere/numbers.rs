@@ -18,6 +18,9 @@ mod of_unix {
     pub(crate) const DAMAGED: i32 = 5;
     pub(crate) const BAD_HANDLE: i32 = 9;
     pub(crate) const OVERFLOW: i32 = 84;
+    pub(crate) const TOO_LARGE: i32 = 27;
+    pub(crate) const NO_MEMORY: i32 = 12;
+    pub(crate) const INVALID: i32 = 22;
 }
 
 /// `winerror.h`.
@@ -37,4 +40,10 @@ mod of_windows {
     pub(crate) const BAD_HANDLE: i32 = 6;
     /// `ERROR_ARITHMETIC_OVERFLOW`
     pub(crate) const OVERFLOW: i32 = 534;
+    /// `ERROR_FILE_TOO_LARGE`
+    pub(crate) const TOO_LARGE: i32 = 223;
+    /// `ERROR_NOT_ENOUGH_MEMORY`
+    pub(crate) const NO_MEMORY: i32 = 8;
+    /// `ERROR_INVALID_PARAMETER`
+    pub(crate) const INVALID: i32 = 87;
 }

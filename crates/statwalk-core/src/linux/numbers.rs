@@ -11,3 +11,6 @@ pub(crate) const OTHER_DEVICE: i32 = Errno::XDEV.raw_os_error();
 pub(crate) const DAMAGED: i32 = Errno::UCLEAN.raw_os_error();
 pub(crate) const BAD_HANDLE: i32 = Errno::BADF.raw_os_error();
 pub(crate) const OVERFLOW: i32 = Errno::OVERFLOW.raw_os_error();
+pub(crate) const TOO_LARGE: i32 = Errno::FBIG.raw_os_error();
+pub(crate) const NO_MEMORY: i32 = Errno::NOMEM.raw_os_error();
+pub(crate) const INVALID: i32 = Errno::INVAL.raw_os_error();

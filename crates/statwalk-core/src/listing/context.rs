@@ -14,7 +14,7 @@ use super::stacked::{DoubleWays, Stacked};
 use crate::dir_handle::DirHandle;
 use crate::directory::{MountMark, Place};
 use crate::entry::{DirId, FileId, FileType};
-use crate::exclusion::IgnoreRules;
+use crate::exclusion::{GITIGNORE, IgnoreRules, NotRead};
 use crate::handle::DescriptorBudget;
 use crate::inode_set::InodeSet;
 use crate::reason::Reason;
@@ -264,13 +264,27 @@ impl<D: DirectorySource> ScanContext<D> {
         }
     }
 
-    /// The `.gitignore` rules for the entries of a directory.
-    pub(super) fn ignore_rules(&self, place: &Place, dir: &DirHandle) -> Option<Arc<IgnoreRules>> {
-        let above = self.options.rules_above(place)?;
-        Some(match self.source.read_gitignore(dir) {
-            Some(text) => above.with(place, &text),
-            None => above,
-        })
+    /// The `.gitignore` rules for the entries of a directory, and the files that could not be
+    /// read.
+    pub(super) fn ignore_rules(
+        &self,
+        place: &Place,
+        dir: &DirHandle,
+    ) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
+        let (above, mut not_read) = self.options.rules_above(place);
+        let Some(above) = above else {
+            return (None, not_read);
+        };
+        let text = self.source.read_gitignore(dir).transpose();
+        match text.map(|text| above.with(place, &text?)) {
+            None => (Some(above), not_read),
+            Some(Ok(rules)) => (Some(rules), not_read),
+            Some(Err(failure)) => {
+                let path = [&place.path()[..], b"/", GITIGNORE.as_bytes()].concat();
+                not_read.push((path, failure));
+                (Some(above), not_read)
+            }
+        }
     }
 }
 

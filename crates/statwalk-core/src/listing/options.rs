@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::calls::Calls;
 use crate::directory::{DirFilter, Place, Subdirectory};
 use crate::entry::FileId;
-use crate::exclusion::{Exclusions, IgnoreRules};
+use crate::exclusion::{Exclusions, IgnoreRules, NotRead};
 use crate::fields::Fields;
 
 /// The most entries of a directory that a worker withholds until it has verified the
@@ -151,14 +151,15 @@ impl ScanOptions {
         }
     }
 
-    /// The `.gitignore` rules that apply in a directory which has none of its own.
-    pub(crate) fn rules_above(&self, place: &Place) -> Option<Arc<IgnoreRules>> {
+    /// The `.gitignore` rules that apply in a directory which has none of its own, and the
+    /// files that could not be read.
+    pub(crate) fn rules_above(&self, place: &Place) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
         if !self.exclusions.reads_gitignore() {
-            return None;
+            return (None, Vec::new());
         }
         match place {
             Place::Root(path) => IgnoreRules::above_root(path.to_bytes()),
-            Place::Child(parent, _) => parent.ignore.clone(),
+            Place::Child(parent, _) => (parent.ignore.clone(), Vec::new()),
         }
     }
 }

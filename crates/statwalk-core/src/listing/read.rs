@@ -170,8 +170,9 @@ impl<D: DirectorySource> Lister<D> {
                 before = Some(found.change_stamp());
             }
         }
+        let (ignore, not_read) = context.ignore_rules(&place, &fd);
         let dir = OpenDir {
-            ignore: context.ignore_rules(&place, &fd),
+            ignore,
             id: out.next_id(),
             place,
             root,
@@ -186,6 +187,12 @@ impl<D: DirectorySource> Lister<D> {
             holds_doubles,
         };
         context.begin_layer(dir.id, dir.identity);
+        if !not_read.is_empty() {
+            out.incomplete(&dir.view());
+        }
+        for (path, failure) in not_read {
+            out.failed(root, path, Op::Patterns, failure);
+        }
         Ok((dir, fd))
     }
 

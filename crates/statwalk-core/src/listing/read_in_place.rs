@@ -106,7 +106,7 @@ impl InPlaceDir<'_> {
             attributes,
             identity: Some(node.id),
             before: None,
-            ignore: lister.context.options.rules_above(self.place),
+            ignore: lister.context.options.rules_above(self.place).0,
             link_stop_is_off: true,
             mark: node.mark,
             holds_doubles: false,

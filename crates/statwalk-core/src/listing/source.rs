@@ -210,9 +210,10 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         false
     }
 
-    /// The patterns that a directory holds, if it has any.
-    fn read_gitignore(&self, _dir: &DirHandle) -> Option<Vec<u8>> {
-        None
+    /// The patterns that a directory holds, if it has any. At most one byte more comes than
+    /// [`GITIGNORE_MAX`](crate::exclusion::GITIGNORE_MAX).
+    fn read_gitignore(&self, _dir: &DirHandle) -> Result<Option<Vec<u8>>, Failure> {
+        Ok(None)
     }
 
     /// Whether two mounts of one device have two numbers.

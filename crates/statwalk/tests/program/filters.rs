@@ -7,12 +7,14 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use rustix::fs::{CWD, FileType, Mode};
 use serde_json::{Value, json};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Skipped, or_skip, program, trees};
 
 use crate::run::{Answer, Tree, as_ordinary_user, sorted, statwalk};
+use crate::schema;
 
 /// A tree with files of known sizes and ages, some of them hidden or ignored.
 fn tree() -> Tree {
@@ -618,7 +620,7 @@ fn a_depth_ends_the_scan() {
         ",
     );
     let missing = tree.path().join("a/b/none");
-    std::fs::create_dir(&missing).unwrap();
+    fs::create_dir(&missing).unwrap();
     for depth in ["0", "1", "2", "3", "9"] {
         let mut find = program::command("find");
         find.args(["tree", "-mindepth", "1", "-maxdepth", depth]);
@@ -752,4 +754,81 @@ fn directories_are_found_without_the_types_of_the_rest() {
     // A few for each of the 27 directories, and none for the 440 entries in them.
     let (directories, all) = (stats(&[]), stats(&["-t", "l"]));
     assert!(directories < 200 && all > 440, "{directories} of {all}");
+}
+
+/// A long `.gitignore` was read in part, and one that cannot be read not at all, without a
+/// word: the sums had entries that git ignores.
+#[test]
+fn a_gitignore_that_is_not_read_is_an_error_that_names_it() {
+    let directories = [
+        "sparse",
+        "fifo",
+        "signs",
+        "zero",
+        "good",
+        "directory",
+        "link",
+    ];
+    let tree = Tree::new("");
+    let at = |name: &str| tree.path().join(name);
+    for name in directories {
+        fs::create_dir(at(name)).unwrap();
+        std::fs::write(at(name).join("x.o"), "x").unwrap();
+    }
+    let sparse = fs::File::create(at("sparse/.gitignore")).unwrap();
+    sparse.set_len(10 << 30).unwrap();
+    std::fs::write(at("signs/.gitignore"), "*[a]?\n".repeat(40_000)).unwrap();
+    std::fs::write(at("good/.gitignore"), "*.o\n").unwrap();
+    fs::create_dir(at("directory/.gitignore")).unwrap();
+    symlink("../good/.gitignore", at("link/.gitignore")).unwrap();
+    let fifo = at("fifo/.gitignore");
+    rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    std::fs::write(at("zero/.gitignore"), "*.o\n").unwrap();
+    let zero = mounts::bind(Path::new("/dev/zero"), &at("zero/.gitignore"));
+    let mut expected = vec![
+        ("tree/fifo/.gitignore", "invalid argument"),
+        ("tree/signs/.gitignore", "file too large"),
+        ("tree/sparse/.gitignore", "file too large"),
+    ];
+    match &zero {
+        Ok(_) => expected.push(("tree/zero/.gitignore", "invalid argument")),
+        Err(skipped) => skipped.report(),
+    }
+    let answer = tree.run(&["--gitignore", "--json", "tree"]);
+    assert_eq!(answer.code, Some(1));
+    let document = answer.json();
+    schema::check("summary", &document);
+    assert_eq!(document["complete"], false);
+    let errors = document["errors"].as_array().unwrap();
+    let errors: Vec<_> = errors
+        .iter()
+        .map(|error| {
+            assert_eq!(error["op"], "read patterns from");
+            (
+                error["path"].as_str().unwrap(),
+                error["error"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(errors, expected);
+    // The others were read all the same, and a directory or a link of the name is none.
+    let excluded = if zero.is_ok() { 1 } else { 2 };
+    assert_eq!(document["roots"][0]["excluded"], excluded);
+    let rows = document["tree"].as_array().unwrap();
+    for row in rows.iter().filter(|row| row["path"] != "tree") {
+        let path = row["path"].as_str().unwrap();
+        let is_named = expected.iter().any(|(error, _)| {
+            error
+                .strip_prefix(path)
+                .is_some_and(|rest| rest == "/.gitignore")
+        });
+        assert_eq!(row["incomplete"] == true, is_named, "{row}");
+    }
+    // One above the root, in a repository.
+    fs::create_dir_all(at("sparse/.git")).unwrap();
+    fs::create_dir(at("sparse/below")).unwrap();
+    let answer = tree.run(&["--gitignore", "tree/sparse/below"]);
+    let above = format!("file too large  1  {}", at("sparse/.gitignore").display());
+    assert!(answer.stderr.contains(&above), "{}", answer.stderr);
+    assert_eq!(answer.code, Some(1));
 }

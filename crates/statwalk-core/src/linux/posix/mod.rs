@@ -295,8 +295,11 @@ impl DirectorySource for Posix {
         fd(dir).is_ok_and(open::is_cache_directory)
     }
 
-    fn read_gitignore(&self, dir: &DirHandle) -> Option<Vec<u8>> {
-        open::read_gitignore(dir.fd()?, self)
+    fn read_gitignore(&self, dir: &DirHandle) -> Result<Option<Vec<u8>>, Failure> {
+        match dir.fd() {
+            Some(fd) => open::read_gitignore(fd, self),
+            None => Ok(None),
+        }
     }
 
     fn now_s(&self) -> i64 {

@@ -17,8 +17,10 @@ use statwalk_sys::directory_records::DirectoryRecords;
 use statwalk_sys::kernel_file_systems;
 
 use super::{Posix, list};
+use crate::entry::FileType;
 use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
-use crate::linux::statx::{self, uninterrupted};
+use crate::failure::Failure;
+use crate::linux::statx::{self, by_descriptor, uninterrupted};
 use crate::linux::text_file;
 use crate::listing::source::NotOpened;
 use crate::tally;
@@ -233,15 +235,20 @@ pub(crate) fn has_openat2() -> bool {
 /// Whether a directory holds a valid `CACHEDIR.TAG`.
 pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
     let tag =
-        opened_file(|flags| uninterrupted(|| openat(fd, c"CACHEDIR.TAG", flags, Mode::empty())));
-    tag.and_then(|tag| read_start(tag, CACHE_TAG.len()))
+        open_file(|flags| uninterrupted(|| openat(fd, c"CACHEDIR.TAG", flags, Mode::empty())));
+    tag.ok()
+        .and_then(|tag| read_start(tag, CACHE_TAG.len()))
         .is_some_and(|start| start == CACHE_TAG)
 }
 
-/// The `.gitignore` of a directory, if it has one.
-pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, posix: &Posix) -> Option<Vec<u8>> {
+/// The `.gitignore` of a directory, if it has one. A directory or a link of this name is
+/// none, as in git.
+pub(crate) fn read_gitignore(
+    dir: BorrowedFd<'_>,
+    posix: &Posix,
+) -> Result<Option<Vec<u8>>, Failure> {
     const NAME: &CStr = c".gitignore";
-    let file = opened_file(|flags| {
+    let file = open_file(|flags| {
         // autofs would request a mount for any name that it does not list.
         let within = match posix.has_openat2 {
             true => {
@@ -256,13 +263,27 @@ pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, posix: &Posix) -> Option<Vec<u
             answer => answer,
         }
     });
-    read_start(file?, GITIGNORE_MAX)
+    let file = match file {
+        Ok(file) => file,
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => return Ok(None),
+        Err(errno) => return Err(errno.into()),
+    };
+    match text_file::read_start_of_regular(file.as_fd(), GITIGNORE_MAX + 1)? {
+        Some(text) => Ok(Some(text)),
+        None => {
+            let found = by_descriptor(file.as_fd(), StatxFlags::TYPE)?;
+            match FileType::of_mode(found.stx_mode) {
+                FileType::Directory => Ok(None),
+                _ => Err(Failure::INVALID),
+            }
+        }
+    }
 }
 
 /// Opens a file that the caller has yet to check for its type.
-fn opened_file(call: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Option<OwnedFd> {
+fn open_file(call: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     // O_NONBLOCK: a FIFO of this name must not block the scan.
-    call(OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).ok()
+    call(OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK)
 }
 
 fn read_start(fd: OwnedFd, max: usize) -> Option<Vec<u8>> {
