@@ -4,17 +4,18 @@
 //! user without rights.
 
 use std::fs::{self, File, Permissions};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
 
 use serde_json::Value;
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::mounts::{self, FileSystem};
-use statwalk_testkit::{Scratch, Skipped, or_skip};
+use statwalk_testkit::{Scratch, Skipped, or_skip, program};
 
-use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
+use crate::run::{Answer, LONG, Tree, as_ordinary_user, statwalk};
 use crate::schema;
 
 fn bytes(found: &Value, part: &str) -> Option<i64> {
@@ -286,16 +287,25 @@ fn a_dead_file_system_holds_up_nobody() {
     let bound = or_skip!(mounts::bind(dead.path(), &at));
     let told = tree.run(&["-x", "tree", "--json"]);
     assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""));
-    let told = thread::scope(|scope| {
+    let mut command = statwalk();
+    command.args(["df", "tree/at"]).current_dir(tree.parent());
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = program::spawn(&mut command);
+    let mut message = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let status = thread::scope(|scope| {
+        let (told, is_told) = channel::<()>();
         // The kernel keeps the program until such a server takes back its request.
-        scope.spawn(|| {
-            thread::sleep(Duration::from_secs(12));
+        let dead = &dead;
+        scope.spawn(move || {
+            let _ = is_told.recv_timeout(LONG);
             dead.release();
         });
-        tree.run(&["df", "tree/at"])
+        stderr.read_line(&mut message).unwrap();
+        drop(told);
+        child.wait().unwrap()
     });
-    assert_eq!(told.code, Some(2));
-    let message = &told.stderr;
+    assert_eq!(status.code(), Some(2));
     assert!(message.contains("tree/at: no answer for 10 s"), "{message}");
     drop(bound);
 }

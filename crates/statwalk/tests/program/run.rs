@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 use statwalk_testkit::{Model, Scratch, Skipped, program, settle, text, unprivileged};
 
@@ -144,6 +145,19 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(start.elapsed() < LONG, "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Whether a signal waits for a process that has not run since: proc_pid_status(5). Another
+/// one of its kind would be lost.
+pub(crate) fn is_pending(child: &Child, signal: Signal) -> bool {
+    let status = format!("/proc/{}/status", child.id());
+    let status = std::fs::read_to_string(status).unwrap();
+    let waits = |name: &str| {
+        let bits = status.lines().find_map(|line| line.strip_prefix(name));
+        let bits = u64::from_str_radix(bits.unwrap().trim(), 16).unwrap();
+        bits & (1 << (signal.as_raw() - 1)) != 0
+    };
+    waits("SigPnd:") || waits("ShdPnd:")
 }
 
 /// A terminal of a known size: the side of the screen, and that of programs.

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Hang, Op};
 use statwalk_testkit::{Skipped, or_skip, program, stretched};
 
-use crate::run::{LONG, Tree, statwalk, terminal, text_on, wait_until};
+use crate::run::{LONG, Tree, is_pending, statwalk, terminal, text_on, wait_until};
 
 /// A file system that answers for everything but `dead`.
 fn half_dead() -> Result<FaultMount, Skipped> {
@@ -39,10 +39,10 @@ fn start(command: &mut Command, mount: &FaultMount) -> Child {
     child
 }
 
-fn wait_until_the_rest_is_read(mount: &FaultMount) {
+pub(crate) fn wait_until_the_rest_is_read(mount: &FaultMount) {
     wait_until("`alive` is closed", || mount.counts().releasedir > 0);
     // What was read is delivered at about that time.
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(stretched(Duration::from_millis(100)));
 }
 
 fn send(child: &Child, signal: Signal) {
@@ -283,6 +283,7 @@ fn a_second_signal_ends_it_at_once() {
         .current_dir(many.parent());
     let mut child = start(&mut command, &mount);
     send(&child, Signal::INT);
+    wait_until("it takes the signal", || !is_pending(&child, Signal::INT));
     std::thread::sleep(Duration::from_millis(500));
     assert!(child.try_wait().unwrap().is_none(), "it should be writing");
     send(&child, Signal::INT);
@@ -330,11 +331,13 @@ fn after_the_scan_one_signal_is_enough() {
 fn the_status_is_told_on_request() {
     let mount = or_skip!(half_dead());
     let child = hanging(&mount, &["-s", "-j2"]);
-    std::thread::sleep(Duration::from_millis(300));
-    send(&child, Signal::USR1);
-    std::thread::sleep(Duration::from_millis(300));
-    send(&child, Signal::USR1);
-    std::thread::sleep(Duration::from_millis(300));
+    wait_until_the_rest_is_read(&mount);
+    for _ in 0..2 {
+        send(&child, Signal::USR1);
+        // One that comes before the last was answered can be the same.
+        wait_until("it takes the signal", || !is_pending(&child, Signal::USR1));
+        std::thread::sleep(stretched(Duration::from_millis(300)));
+    }
     mount.release();
     let (status, out, err) = end(child);
     assert_eq!(status.code(), Some(0), "{err}");

@@ -9,7 +9,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
@@ -17,7 +17,8 @@ use statwalk_testkit::{Skipped, or_skip, program};
 
 use super::page::Page;
 use super::{incompressible_name, number};
-use crate::run::{Answer, LONG, Tree, statwalk, wait_until};
+use crate::run::{Answer, LONG, Tree, is_pending, statwalk, wait_until};
+use crate::signals::wait_until_the_rest_is_read;
 
 /// The names in a directory, sorted.
 fn names(directory: &Path) -> Vec<String> {
@@ -82,8 +83,7 @@ fn a_signal_ends_the_scan_and_the_page_says_so() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.current_dir(place.path()).spawn().unwrap();
         assert!(mount.wait_for(LONG, |counts| counts.hanging == 1));
-        wait_until("the rest is read", || mount.counts().releasedir > 0);
-        sleep(Duration::from_millis(100));
+        wait_until_the_rest_is_read(&mount);
         kill_process(Pid::from_child(&child), signal).unwrap();
         let answer = child.wait_with_output().unwrap();
         assert_eq!(answer.status.signal(), Some(signal.as_raw()));
@@ -113,8 +113,8 @@ fn a_second_signal_leaves_no_file() {
     assert!(mount.wait_for(LONG, |counts| counts.hanging == 1));
     for _ in 0..2 {
         // The handler has counted the first before the second comes.
+        wait_until("it takes the signal", || !is_pending(&child, Signal::INT));
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-        sleep(Duration::from_millis(5));
     }
     assert_eq!(child.wait().unwrap().signal(), Some(Signal::INT.as_raw()));
     assert_eq!(names(&place.path()), [""; 0]);
