@@ -67,11 +67,11 @@ pub(crate) fn drops_a_scan(argument: &str) {
         if argument == "hanging" {
             wait_until("it does not hang", || mount.counts().hanging > 0);
         }
-        let listed = mount.counts().opendir;
         let start = Instant::now();
         drop(running);
         // It waits for nobody, least of all for the one that hangs.
         let took = start.elapsed();
+        let listed = mount.counts().opendir;
         assert!(
             took < stretched(Duration::from_secs(1)),
             "{order:?}: {took:?}"

@@ -446,10 +446,18 @@ fn check_shared_stats(is_untyped: bool, sink: &Totals) {
         assert_eq!(outcome.output[0].entries, u64::from(FILES) + 2);
         Ok::<_, statwalk_testkit::Skipped>((start.elapsed(), mount.counts().waiting_max))
     };
-    let (alone, one) = or_skip!(took(Sharing::Never));
-    let (together, most) = or_skip!(took(Sharing::WhenIdle));
-    assert!(alone >= latency * FILES && one <= 2, "{alone:?}, {one}");
-    assert!(together * 4 < alone && most >= 12, "{together:?}, {most}");
+    let mut shares = Vec::new();
+    // A busy machine delays the one or the other, but not each time.
+    for _ in 0..5 {
+        let (alone, one) = or_skip!(took(Sharing::Never));
+        let (together, most) = or_skip!(took(Sharing::WhenIdle));
+        assert!(alone >= latency * FILES && one <= 2, "{alone:?}, {one}");
+        if together * 4 < alone && most >= 12 {
+            return;
+        }
+        shares.push((together, alone, most));
+    }
+    panic!("together, alone and at once: {shares:?}");
 }
 
 /// One directory of 500,000 entries took two workers 1.2 times what the floor

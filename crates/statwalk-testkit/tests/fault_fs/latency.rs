@@ -68,7 +68,7 @@ fn variable_latency_is_never_below_its_least() {
 
 #[test]
 fn slow_calls_are_served_side_by_side() {
-    let latency = Latency::Fixed(Duration::from_secs(1));
+    let latency = Latency::Fixed(Duration::from_secs(3));
     let fs =
         FaultFs::builder()
             .files("d", 10, 0)

@@ -136,15 +136,19 @@ fn a_hanging_stat_in_a_shared_directory_names_it() {
         assert!(mount.wait_for(LONG, |counts| counts.hanging >= 1));
         // The others read on until nothing is left but what hangs.
         let start = Instant::now();
-        let busy = || running.progress().current.len() as u64;
-        while busy() != mount.counts().hanging && start.elapsed() < LONG {
+        let (current, hanging) = loop {
+            let hanging = mount.counts().hanging as usize;
+            let current = running.progress().current;
+            let is_still = mount.counts().hanging as usize == hanging;
+            if is_still && current.len() == hanging || start.elapsed() > LONG {
+                break (current, hanging);
+            }
             std::thread::sleep(Duration::from_millis(20));
-        }
+        };
         let big = mount.join("big");
-        let expected = vec![big.to_str().unwrap().to_owned(); mount.counts().hanging as usize];
+        let expected = vec![big.to_str().unwrap().to_owned(); hanging];
         let named =
             |paths: Vec<Vec<u8>>| -> Vec<_> { paths.iter().map(|path| text(path)).collect() };
-        let current = running.progress().current;
         let current = current.into_iter().map(|(path, _)| path).collect();
         assert_eq!(named(current), expected, "{threads} workers");
         let outcome = running.finish();
