@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use statwalk_core::space::{FileSystem, MountTable, SpaceAccount, UsedPart};
+use statwalk_core::space::{MountTable, SpaceAccount, UsedPart};
 use statwalk_core::{Node, Report, RootTotals, Totals, Tree};
 use statwalk_report::{Part, Space};
 use statwalk_sys::mount_table::{self, Mount};
@@ -20,8 +20,11 @@ const ELSEWHERE: &str = "not in this scan";
 /// A root, with what the scan read of it.
 struct Read<'a> {
     path: &'a Path,
+    real: PathBuf,
     totals: &'a RootTotals,
     node: Node<'a>,
+    /// The mount that it lies on.
+    mount: &'a Mount,
 }
 
 /// The file systems of the roots, each once.
@@ -35,51 +38,57 @@ pub(crate) fn spaces(
     tree: &Tree,
 ) -> Vec<Space> {
     let mounts = mount_table::read().unwrap_or_default();
-    let mut table = MountTable::default();
-    let mut found: Vec<(FileSystem, Vec<Read<'_>>)> = Vec::new();
+    let mut found: Vec<Vec<Read<'_>>> = Vec::new();
     for (index, (path, totals)) in request.paths.iter().zip(totals).enumerate() {
-        let Some(node) = tree.root(index) else {
+        let (Some(node), Ok(real)) = (tree.root(index), path.canonicalize()) else {
             continue;
         };
-        let read = Read { path, totals, node };
-        let Ok(file_system) = file_system_of(path, &mut table) else {
+        let holding = mounts
+            .iter()
+            .filter(|mount| real.starts_with(path_of(mount)));
+        // A later mount at the same place covers an earlier one.
+        let Some(mount) = holding.max_by_key(|mount| mount.point.len()) else {
             continue;
         };
-        let known = (found.iter_mut()).find(|(known, _)| known.device() == file_system.device());
-        match known {
-            Some((_, roots)) => roots.push(read),
-            None => found.push((file_system, vec![read])),
+        let read = Read {
+            path,
+            real,
+            totals,
+            node,
+            mount,
+        };
+        match found
+            .iter_mut()
+            .find(|known| known[0].mount.device == mount.device)
+        {
+            Some(roots) => roots.push(read),
+            None => found.push(vec![read]),
         }
     }
-    let spaces = found.iter().filter_map(|(file_system, roots)| {
-        let stays = request.cover().map(|cover| cover.stays);
+    let stays = request.cover().map(|cover| cover.stays);
+    let spaces = found.iter().filter_map(|roots| {
         let exact = match (&roots[..], stays) {
-            ([root], Some(stays)) if !report.interrupted => {
-                exact(file_system, root, stays, report, &mounts)
-            }
+            ([root], Some(stays)) if !report.interrupted => exact(root, stays, report, &mounts),
             _ => None,
         };
-        exact.or_else(|| in_part(file_system, roots, &mounts))
+        exact.or_else(|| in_part(roots, &mounts))
     });
     spaces.collect()
 }
 
 /// The account of a file system that this scan covers, from its topmost directory.
-fn exact(
-    file_system: &FileSystem,
-    root: &Read<'_>,
-    stays: bool,
-    report: &Report,
-    mounts: &[Mount],
-) -> Option<Space> {
-    let real = root.path.canonicalize().ok()?;
-    let shown: Vec<&Path> = file_system.shown().collect();
-    let is_whole = shown == [&*real]
-        && (mounts.iter())
-            .rfind(|mount| path_of(mount) == real)
-            .is_some_and(|mount| mount.root == b"/");
+fn exact(root: &Read<'_>, stays: bool, report: &Report, mounts: &[Mount]) -> Option<Space> {
+    let mount = root.mount;
     // A compressed file system, or one of several subvolumes, needs more than sums.
-    if !is_whole || file_system.is_overlay() || file_system.file_system() == Some("btrfs") {
+    if path_of(mount) != root.real
+        || mount.root != b"/"
+        || ["btrfs", "overlay"].contains(&&*mount.file_system)
+    {
+        return None;
+    }
+    let file_system = file_system_of(root.path, &mut MountTable::default()).ok()?;
+    let shown: Vec<&Path> = file_system.shown().collect();
+    if shown != [&*root.real] {
         return None;
     }
     let mut totals = *root.totals;
@@ -87,7 +96,7 @@ fn exact(
     let others = match stays {
         // Both paths of such a file are in the map, and the disk has it once.
         true => u128::from(file_system.bytes_of_files_mounted_again()),
-        false => of_other_mounts(root, &real, mounts)?,
+        false => of_other_mounts(root, mounts)?,
     };
     sizes.allocated_bytes = sizes.allocated_bytes.checked_sub(others)?;
     let read_bytes = sizes.allocated_bytes;
@@ -119,8 +128,9 @@ fn exact(
 }
 
 /// The known lines of a file system that the scan covers in part.
-fn in_part(file_system: &FileSystem, roots: &[Read<'_>], mounts: &[Mount]) -> Option<Space> {
-    let numbers = rustix::fs::statvfs(file_system.point()).ok()?;
+fn in_part(roots: &[Read<'_>], mounts: &[Mount]) -> Option<Space> {
+    let mount = roots.first()?.mount;
+    let numbers = rustix::fs::statvfs(path_of(mount)).ok()?;
     let bytes = |blocks: u64| i128::from(blocks) * i128::from(numbers.f_frsize);
     if numbers.f_blocks == 0 {
         return None;
@@ -134,12 +144,11 @@ fn in_part(file_system: &FileSystem, roots: &[Read<'_>], mounts: &[Mount]) -> Op
     let read_bytes: Option<i128> = (roots.iter())
         .map(|root| {
             let sizes = root.totals.sizes?;
-            let real = root.path.canonicalize().ok()?;
-            let others = of_other_mounts(root, &real, mounts)?;
+            let others = of_other_mounts(root, mounts)?;
             i128::try_from(sizes.allocated_bytes.checked_sub(others)?).ok()
         })
         .sum();
-    if let Some(read) = read_bytes.filter(|_| !file_system.is_overlay()) {
+    if let Some(read) = read_bytes.filter(|_| mount.file_system != "overlay") {
         parts.push(part(READ, read, 1, None));
         match used - read {
             rest @ 0.. => parts.push(part(ELSEWHERE, rest, 1, None)),
@@ -157,7 +166,7 @@ fn in_part(file_system: &FileSystem, roots: &[Read<'_>], mounts: &[Mount]) -> Op
         parts.push(part("reserved for root", reserved, 1, None));
     }
     Some(Space {
-        point: file_system.point().as_os_str().as_bytes().to_vec(),
+        point: mount.point.clone(),
         total_bytes: u64::try_from(bytes(numbers.f_blocks)).unwrap_or(u64::MAX),
         free_bytes: None,
         is_exact: false,
@@ -199,11 +208,9 @@ fn part(label: &str, bytes: i128, level: u8, note: Option<String>) -> Part {
 
 /// The bytes that the scan read on mounts below a root. Absent where one of them shows the
 /// file system of the root again: nobody knows then at which place its files were counted.
-fn of_other_mounts(root: &Read<'_>, real: &Path, mounts: &[Mount]) -> Option<u128> {
-    let own = (mounts.iter())
-        .filter(|mount| real.starts_with(path_of(mount)))
-        .max_by_key(|mount| mount.point.len())?;
-    let below = mounts.iter().map(path_of).filter(|point| *point != real);
+fn of_other_mounts(root: &Read<'_>, mounts: &[Mount]) -> Option<u128> {
+    let (real, own) = (&root.real, root.mount);
+    let below = mounts.iter().map(path_of).filter(|point| point != real);
     let below: HashSet<&Path> = below.filter(|point| point.starts_with(real)).collect();
     let mut sum = 0;
     for point in &below {
