@@ -35,9 +35,10 @@ export function header(viewer: Viewer): HTMLElement {
     el("span", {}, complete.is ? "complete" : "lower bound"));
   const figure = (value: string, name: string, title?: string) =>
     el("div", { class: "figure", title }, el("dd", {}, value), el("dt", {}, name));
+  const bound = complete.is ? "" : "≥ ";
   const figures = el("dl", { class: "figures" },
-    figure(`${complete.is ? "" : "≥ "}${size(totals.allocated)}`, "on disk", `${count(totals.allocated)} bytes`),
-    figure(size(totals.apparent), "apparent", `${count(totals.apparent)} bytes`),
+    figure(`${bound}${size(totals.allocated)}`, "on disk", `${count(totals.allocated)} bytes`),
+    figure(`${bound}${size(totals.apparent)}`, "apparent", `${count(totals.apparent)} bytes`),
     figure(count(totals.entries), "entries",
       `${counted(totals.files, "file", "files")}, ${counted(totals.directories, "directory", "directories")}, ` +
       `${counted(totals.links, "link", "links")}, ${count(totals.other)} other`));

@@ -539,7 +539,7 @@ const group = async (page: Page, grouping: string) => {
 /** Expands every row that can be. */
 async function expandAll(page: Page): Promise<void> {
   await page.evaluate(() => {
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 15; round++) {
       const closed = document.querySelector<HTMLElement>('.body .row[aria-expanded="false"] .twist');
       if (closed === null) break;
       closed.click();

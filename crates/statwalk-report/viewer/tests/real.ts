@@ -88,8 +88,8 @@ export function small(name = "small"): Real {
 
 export function large(): Real {
   const root = join(folder, "large");
-  fill(root, 90, 4_000, 7);
-  return { name: "large", root, detail: ["--detail=900"], isForeign: false, again: [] };
+  fill(root, 40, 1_500, 7);
+  return { name: "large", root, detail: ["--detail=400"], isForeign: false, again: [] };
 }
 
 /** Names that try to be code, in a tree that its reader cannot read wholly. */
