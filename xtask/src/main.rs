@@ -159,7 +159,7 @@ fn main() -> ExitCode {
 
 fn test() -> Result<(), String> {
     install::tools();
-    let beside = Beside::begin(&["viewer", "bindings", "model"]);
+    let beside = Beside::begin(&["bindings", "viewer", "model"]);
     // One program of tests that fails keeps no other from its tests.
     let words = [
         "test",
