@@ -1,472 +1,332 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Layers that must not name each other.
+//! The arrows between rooms: `layers.txt` says what each may name, and all else is refused.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Names that a folder or a file must not use: the arrows of ARCHITECTURE.md.
-const LAYERS: &[(&str, &[&str])] = &[
-    // The data at the bottom.
-    ("crates/statwalk-core/src/entry.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/batch.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/attribute_columns.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/bits.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/columns.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/directory.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/handle.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/dir_handle.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/failure.rs", ABOVE_DATA),
-    ("crates/statwalk-core/src/unfinished.rs", ABOVE_DATA),
-    (
-        "crates/statwalk-core/src/linux/decode",
-        &[
-            "crate::listing",
-            "crate::source",
-            "crate::system",
-            "crate::order",
-            "crate::sink",
-            "rustix",
-            "mod ext4",
-            "std::fs",
-            "std::io",
-        ],
-    ),
-    // The core asks sources by their traits, and makes no system call.
-    (
-        "crates/statwalk-core/src/listing",
-        &[
-            "crate::source",
-            "crate::order",
-            "crate::sink",
-            "crate::linux",
-            "crate::system",
-            "rustix",
-            // It decides by a kind of `Failure`.
-            "Errno",
-            "std::fs",
-            "std::os",
-        ],
-    ),
-    // The boundary, and what it is made of: who writes a source reads these files alone.
-    (
-        "crates/statwalk-core/src/listing/in_place.rs",
-        ASKS_A_SOURCE,
-    ),
-    (
-        "crates/statwalk-core/src/listing/change_stamp.rs",
-        ASKS_A_SOURCE,
-    ),
-    ("crates/statwalk-core/src/listing/options.rs", ASKS_A_SOURCE),
-    ("crates/statwalk-core/src/listing/listed.rs", ASKS_A_SOURCE),
-    (
-        "crates/statwalk-core/src/listing/contents.rs",
-        ASKS_A_SOURCE,
-    ),
-    (
-        "crates/statwalk-core/src/listing/link_stop.rs",
-        ASKS_A_SOURCE,
-    ),
-    (
-        "crates/statwalk-core/src/listing/open_dir.rs",
-        ASKS_A_SOURCE,
-    ),
-    ("crates/statwalk-core/src/listing/source.rs", ABOVE_BOUNDARY),
-    (
-        "crates/statwalk-core/src/listing/in_place.rs",
-        ABOVE_BOUNDARY,
-    ),
-    (
-        "crates/statwalk-core/src/listing/change_stamp.rs",
-        ABOVE_BOUNDARY,
-    ),
-    (
-        "crates/statwalk-core/src/listing/options.rs",
-        ABOVE_BOUNDARY,
-    ),
-    ("crates/statwalk-core/src/listing/listed.rs", ABOVE_BOUNDARY),
-    (
-        "crates/statwalk-core/src/listing/contents.rs",
-        ABOVE_BOUNDARY,
-    ),
-    (
-        "crates/statwalk-core/src/listing/link_stop.rs",
-        ABOVE_BOUNDARY,
-    ),
-    (
-        "crates/statwalk-core/src/listing/open_dir.rs",
-        ABOVE_BOUNDARY,
-    ),
-    // The table of volumes names the readers in place, and they do not name it.
-    (
-        "crates/statwalk-core/src/linux/volume.rs",
-        &["linux::volumes", "linux::ext4", "linux::btrfs"],
-    ),
-    // An order knows listers and no source.
-    (
-        "crates/statwalk-core/src/order",
-        &[
-            "crate::source",
-            "crate::linux",
-            "crate::system",
-            "std::fs",
-            // A simulation stands in the place of `crate::threads`.
-            "std::thread",
-            "Instant::now",
-        ],
-    ),
-    (
-        "crates/statwalk-core/src/sink",
-        &[
-            "crate::listing",
-            "crate::source",
-            "crate::linux",
-            "crate::order",
-            "rustix",
-        ],
-    ),
-    // Sources fill the types of the core, and never name each other.
-    (
-        "crates/statwalk-core/src/source",
-        &[
-            "crate::order",
-            "crate::sink",
-            "listing::Lister",
-            "listing::{Lister",
-            "listing::outlet",
-        ],
-    ),
-    (
-        "crates/statwalk-core/src/linux/posix",
-        &[
-            "linux::ext4",
-            "linux::btrfs",
-            "source::memory",
-            "crate::order",
-            "crate::sink",
-            "listing::Lister",
-            "listing::{Lister",
-            "listing::outlet",
-        ],
-    ),
-    (
-        "crates/statwalk-core/src/linux/ext4",
-        &[
-            "linux::posix",
-            "linux::btrfs",
-            "source::memory",
-            "linux::volumes",
-            "crate::order",
-            "crate::sink",
-            "listing::Lister",
-            "listing::{Lister",
-            "listing::outlet",
-        ],
-    ),
-    (
-        "crates/statwalk-core/src/linux/btrfs",
-        &[
-            "linux::posix",
-            "linux::ext4",
-            "source::memory",
-            "linux::volumes",
-            "crate::order",
-            "crate::sink",
-            "listing::Lister",
-            "listing::{Lister",
-            "listing::outlet",
-        ],
-    ),
-    (
-        "crates/statwalk-core/src/source/memory",
-        &[
-            "linux::posix",
-            "linux::ext4",
-            "linux::btrfs",
-            "rustix",
-            "std::fs",
-        ],
-    ),
-    // A reader of bytes that is useful without the engine. The space keeps
-    // `forbid(unsafe_code)` out of it.
-    (
-        "crates/statwalk-ext4/src",
-        &[
-            "statwalk_core",
-            "statwalk_sys",
-            "rustix",
-            "libc",
-            "std::fs",
-            "std::io",
-            "unsafe ",
-        ],
-    ),
-    (
-        "crates/statwalk-ext4/Cargo.toml",
-        &["statwalk-core", "statwalk-sys", "libc"],
-    ),
-    // A report is a function of its arguments.
-    (
-        "crates/statwalk-report/src",
-        &[
-            "statwalk_core",
-            "statwalk_sys",
-            "rustix",
-            "std::fs",
-            "std::io",
-            "std::env",
-            "std::process",
-            "Instant",
-            "SystemTime",
-            "Timestamp::now",
-        ],
-    ),
-    // The rooms of the program: arrows point down, and only the upper ones ask the machine.
-    ("crates/statwalk/src/failure.rs", BOTTOM_OF_THE_PROGRAM),
-    ("crates/statwalk/src/exit_status.rs", BOTTOM_OF_THE_PROGRAM),
-    (
-        "crates/statwalk/src/system",
-        &[
-            "crate::answer",
-            "crate::browse",
-            "crate::commands",
-            "crate::output",
-            "crate::request",
-            "crate::watch",
-        ],
-    ),
-    (
-        "crates/statwalk/src/request",
-        &[
-            "crate::browse",
-            "crate::commands",
-            "crate::output",
-            "crate::watch",
-            "clock::",
-            "screen::of_",
-            "screen::stdout",
-            "signals",
-            "statvfs",
-            "used_inodes::elsewhere",
-            "used_inodes::used",
-        ],
-    ),
-    (
-        "crates/statwalk/src/watch",
-        &[
-            "crate::answer",
-            "crate::browse",
-            "crate::commands",
-            "crate::output",
-        ],
-    ),
-    (
-        "crates/statwalk/src/output",
-        &["crate::browse", "crate::commands", "crate::watch"],
-    ),
-    (
-        "crates/statwalk/src/report",
-        &["crate::browse", "crate::commands", "crate::watch"],
-    ),
-    // An answer is a value, and what prints it asks nobody.
-    ("crates/statwalk/src/answer/about.rs", ASKS_THE_MACHINE),
-    (
-        "crates/statwalk/src/answer/filter_texts.rs",
-        ASKS_THE_MACHINE,
-    ),
-    ("crates/statwalk/src/answer/plan_text.rs", ASKS_THE_MACHINE),
-    ("crates/statwalk/src/output/ending.rs", ASKS_THE_MACHINE),
-    (
-        "crates/statwalk/src/output/error_summary.rs",
-        ASKS_THE_MACHINE,
-    ),
-    ("crates/statwalk/src/output/explain.rs", ASKS_THE_MACHINE),
-    (
-        "crates/statwalk/src/output/found_fields.rs",
-        ASKS_THE_MACHINE,
-    ),
-    (
-        "crates/statwalk/src/output/group_label.rs",
-        ASKS_THE_MACHINE,
-    ),
-    (
-        "crates/statwalk/src/output/groups_table.rs",
-        ASKS_THE_MACHINE,
-    ),
-    ("crates/statwalk/src/output/json", ASKS_THE_MACHINE),
-    ("crates/statwalk/src/output/own_names.rs", ASKS_THE_MACHINE),
-    ("crates/statwalk/src/output/plain.rs", ASKS_THE_MACHINE),
-    ("crates/statwalk/src/output/printer.rs", ASKS_THE_MACHINE),
-    ("crates/statwalk/src/output/rows.rs", ASKS_THE_MACHINE),
-    ("crates/statwalk/src/output/space_list.rs", ASKS_THE_MACHINE),
-    (
-        "crates/statwalk/src/output/space_table.rs",
-        ASKS_THE_MACHINE,
-    ),
-    (
-        "crates/statwalk/src/commands/summary/answer.rs",
-        ASKS_THE_MACHINE,
-    ),
-    (
-        "crates/statwalk/src/output/tree_picture.rs",
-        ASKS_THE_MACHINE,
-    ),
-    // The browser is a state; its shell has the terminal and the clock.
-    (
-        "crates/statwalk-browse/src",
-        &[
-            "statwalk_core",
-            "statwalk_sys",
-            "crossterm",
-            "rustix",
-            "std::fs",
-            "std::io",
-            "std::env",
-            "std::thread",
-            "std::process",
-            "Instant",
-            "SystemTime",
-        ],
-    ),
-    // Removals need no scan and no screen. The space keeps `forbid(unsafe_code)` out of it.
-    (
-        "crates/statwalk-remove/src",
-        &[
-            "statwalk_core",
-            "statwalk_ext4",
-            "statwalk_browse",
-            "println!",
-            "env::var",
-            "unsafe ",
-        ],
-    ),
-    (
-        "crates/statwalk-remove/Cargo.toml",
-        &["statwalk-core", "statwalk-ext4", "statwalk-browse", "libc"],
-    ),
-    (
-        "crates/statwalk-ext4/examples",
-        &["statwalk_core", "statwalk_sys", "rustix", "unsafe "],
-    ),
-];
+const TABLE: &str = include_str!("layers.txt");
 
-const ABOVE_DATA: &[&str] = &[
-    "crate::listing",
-    "crate::source",
-    "crate::order",
-    "crate::sink",
+/// The repository, where a test runs in the folder of this crate.
+const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Names of other crates and of the machine, of which a room needs leave.
+const OUTSIDE: [&str; 13] = [
+    "statwalk_",
     "rustix",
-];
-
-/// What asks a source, and what works for a worker.
-const ABOVE_BOUNDARY: &[&str] = &[
-    "super::context",
-    "super::outlet",
-    "super::backlog",
-    "super::events",
-    "super::pace",
-    "super::job",
-    "super::lister",
-    "super::Lister",
-    "super::shared",
-    "super::unknown",
-    "super::attributes",
-    "super::delivery",
-    "super::finished",
-    "crate::listing",
-];
-
-/// The questions to a source: the parts of the boundary do not ask it.
-const ASKS_A_SOURCE: &[&str] = &["super::source", "DirectorySource"];
-
-const BOTTOM_OF_THE_PROGRAM: &[&str] = &[
-    "crate::answer",
-    "crate::browse",
-    "crate::commands",
-    "crate::output",
-    "crate::request",
-    "crate::watch",
-    "signals",
-];
-
-const ASKS_THE_MACHINE: &[&str] = &[
-    "Request,",
-    "Request}",
-    "Request;",
-    "clock::",
-    "OwnersHere",
-    "accounts",
-    "owners::",
-    "signals::",
-    "crate::watch",
-    "isatty",
-    "tcgetwinsize",
-    "statvfs",
+    "libc",
+    "crossterm",
     "std::fs",
-    "env::",
+    "std::io",
+    "std::env",
+    "std::os",
+    "std::net",
+    "std::process",
+    "std::thread",
     "Instant",
     "SystemTime",
-    "screen::of_",
-    "screen::stderr",
 ];
 
-/// Names that only one place may name, beside the one that has them.
-const ADAPTERS: [(&str, &[&str]); 4] = [
-    // The rest of the engine calls it `system`.
-    ("crate::linux", &["crates/statwalk-core/src/linux"]),
-    (
-        "statwalk_ext4",
-        &[
-            "crates/statwalk-ext4",
-            "crates/statwalk-core/src/linux/ext4",
-        ],
-    ),
-    (
-        "linux::ext4",
-        &[
-            "crates/statwalk-core/src/linux/ext4",
-            "crates/statwalk-core/src/linux/volumes.rs",
-            "crates/statwalk-core/src/linux/space/own_space.rs",
-        ],
-    ),
-    (
-        "linux::posix",
-        &[
-            "crates/statwalk-core/src/linux/posix",
-            "crates/statwalk-core/src/linux/native.rs",
-        ],
-    ),
-];
+/// A part of a crate.
+struct Room<'a> {
+    name: &'a str,
+    /// Its files and folders.
+    places: Vec<String>,
+    /// Rooms, modules of its own crate, and names from outside.
+    may: BTreeSet<&'a str>,
+    /// Text that no line of code has there.
+    never: Vec<&'a str>,
+}
+
+fn rooms() -> Vec<Room<'static>> {
+    let mut rooms: Vec<Room<'static>> = Vec::new();
+    for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+        let Some((word, rest)) = line.trim_start().split_once(' ') else {
+            continue;
+        };
+        let words = rest.split_whitespace();
+        match (word, rooms.last_mut()) {
+            ("room", _) => rooms.push(Room {
+                name: rest,
+                places: Vec::new(),
+                may: BTreeSet::new(),
+                never: Vec::new(),
+            }),
+            ("in", Some(room)) => room.places.extend(words.map(whole_path)),
+            ("may", Some(room)) => room.may.extend(words),
+            ("never", Some(room)) => room.never.push(rest.trim_matches('"')),
+            _ => panic!("layers.txt: {line}"),
+        }
+    }
+    rooms
+}
+
+/// `core/order` is the folder of that name in the sources of `statwalk-core`.
+fn whole_path(short: &str) -> String {
+    let (krate, rest) = short.split_once('/').unwrap_or((short, ""));
+    let krate = match krate {
+        "program" => "crates/statwalk".to_owned(),
+        _ => format!("crates/statwalk-{krate}"),
+    };
+    match rest.strip_suffix(".toml") {
+        Some(_) => format!("{krate}/{rest}"),
+        None => format!("{krate}/src/{rest}")
+            .trim_end_matches('/')
+            .to_owned(),
+    }
+}
+
+/// The room with the longest place that holds a file.
+fn room_of<'a>(rooms: &'a [Room<'a>], file: &Path) -> Option<&'a Room<'a>> {
+    let places = rooms
+        .iter()
+        .flat_map(|room| room.places.iter().map(move |place| (place, room)));
+    let holding = places.filter(|(place, _)| file.starts_with(place));
+    holding
+        .max_by_key(|(place, _)| place.len())
+        .map(|(_, room)| room)
+}
 
 pub(super) fn check(file: &Path, text: &str, faults: &mut Vec<String>) {
-    if is_test(file) {
+    thread_local! {
+        static ROOMS: Vec<Room<'static>> = rooms();
+    }
+    if !is_test(file) {
+        ROOMS.with(|rooms| check_in(rooms, file, text, faults));
+    }
+}
+
+fn check_in(rooms: &[Room<'_>], file: &Path, text: &str, faults: &mut Vec<String>) {
+    let Some(room) = room_of(rooms, file) else {
+        return;
+    };
+    let code = without_tests(text);
+    for (number, line) in code.lines().enumerate() {
+        if line.trim_start().starts_with("//") {
+            continue;
+        }
+        for word in room.never.iter().filter(|word| line.contains(**word)) {
+            faults.push(format!("{}:{}: has {word}", file.display(), number + 1));
+        }
+    }
+    if file.extension().is_none_or(|extension| extension != "rs") {
         return;
     }
-    for (layer, forbidden) in LAYERS {
-        if file.starts_with(layer) {
-            for name in *forbidden {
-                check_name(file, text, name, faults);
+    for name in names(file, &code) {
+        let is_allowed = match name {
+            Name::Outside(ref name) => room.may.contains(&**name),
+            Name::Module(ref module) => may_name(rooms, room, file, module),
+        };
+        if !is_allowed {
+            let (Name::Outside(name) | Name::Module(name)) = name;
+            let room = room.name;
+            faults.push(format!(
+                "{}: `{room}` may not name {name} (xtask/src/tidy/layers.txt)",
+                file.display()
+            ));
+        }
+    }
+}
+
+/// Whether a room may name a module of its crate: its room, the module itself, or one above.
+fn may_name(rooms: &[Room<'_>], room: &Room<'_>, file: &Path, module: &str) -> bool {
+    let sources: Vec<_> = file.iter().take(3).collect();
+    let sources: std::path::PathBuf = sources.iter().collect();
+    let mut above = module;
+    loop {
+        if room.may.contains(above) {
+            return true;
+        }
+        let here = Path::new(HERE).join(&sources).join(above);
+        let place = [here.with_extension("rs"), here.join("mod.rs")];
+        if let Some(place) = place.iter().find(|place| place.exists()) {
+            let other = room_of(rooms, place.strip_prefix(HERE).unwrap_or(place));
+            return other
+                .is_none_or(|other| other.name == room.name || room.may.contains(other.name));
+        }
+        match above.rsplit_once('/') {
+            Some((next, _)) => above = next,
+            // An item at the root of the crate.
+            None => return room.may.contains("root"),
+        }
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Outside(String),
+    /// By its path below the crate, with slashes.
+    Module(String),
+}
+
+/// The names in paths of code.
+fn names(file: &Path, code: &str) -> BTreeSet<Name> {
+    let mut names = BTreeSet::new();
+    let mut module: Vec<String> = (file.iter().skip(3))
+        .map(|part| part.to_string_lossy().trim_end_matches(".rs").to_owned())
+        .collect();
+    if module
+        .last()
+        .is_some_and(|last| ["mod", "lib", "main"].contains(&&**last))
+    {
+        module.pop();
+    }
+    let code = without_comments(code);
+    for outside in OUTSIDE {
+        for (at, _) in code.match_indices(outside) {
+            let is_begin = !code[..at].ends_with(is_part_of_name);
+            let rest = &code[at..];
+            let end = outside.len()
+                + rest[outside.len()..]
+                    .find(|c| !is_part_of_name(c))
+                    .unwrap_or(0);
+            let is_whole = outside.ends_with('_') || end == outside.len();
+            if is_begin && is_whole {
+                names.insert(Name::Outside(rest[..end].to_owned()));
             }
         }
     }
-    let is_rust = file.extension().is_some_and(|extension| extension == "rs");
-    for (name, places) in ADAPTERS {
-        let may_name = places.iter().any(|place| file.starts_with(place));
-        if is_rust && file.starts_with("crates") && !may_name {
-            check_name(file, text, name, faults);
+    for (begin, is_super) in [("crate::", false), ("super::", true)] {
+        for (at, _) in code.match_indices(begin) {
+            let before = &code[..at];
+            let is_inside = before.ends_with(|c| is_part_of_name(c) || c == ':' || c == '$');
+            // `pub(in crate::…)` opens a door and goes through none.
+            if is_inside || before.ends_with("(in ") {
+                continue;
+            }
+            let mut rest = &code[at..];
+            let mut up = 0;
+            while let Some(next) = rest.strip_prefix("super::") {
+                (rest, up) = (next, up + 1);
+            }
+            rest = rest.strip_prefix("crate::").unwrap_or(rest);
+            let base: &[String] = match is_super {
+                true => &module[..module.len().saturating_sub(up)],
+                false => &[],
+            };
+            for item in items(rest).into_iter().filter(|item| !item.is_empty()) {
+                let path: Vec<&str> = (base.iter().map(String::as_str)).chain([&*item]).collect();
+                names.insert(Name::Module(path.join("/")));
+            }
         }
     }
+    names
 }
 
-fn check_name(file: &Path, text: &str, name: &str, faults: &mut Vec<String>) {
-    for (number, line) in text.lines().enumerate() {
-        if line.contains(name) && !line.trim_start().starts_with("//") {
-            faults.push(format!("{}:{}: names {name}", file.display(), number + 1));
+/// The paths at the begin of a text, with slashes: one, or several in braces.
+fn items(text: &str) -> Vec<String> {
+    let end = text.find(|c| !is_part_of_name(c)).unwrap_or(text.len());
+    let (first, rest) = text.split_at(end);
+    if let Some(next) = rest.strip_prefix("::").filter(|_| !first.is_empty()) {
+        let below = items(next).into_iter().filter(|item| !item.is_empty());
+        let below: Vec<String> = below.map(|item| format!("{first}/{item}")).collect();
+        return if below.is_empty() {
+            vec![first.to_owned()]
+        } else {
+            below
+        };
+    }
+    let Some(inner) = rest.strip_prefix('{').filter(|_| first.is_empty()) else {
+        return vec![first.to_owned()];
+    };
+    let (mut depth, mut begin, mut all) = (0_usize, 0, Vec::new());
+    for (at, c) in inner.char_indices() {
+        match c {
+            '{' => depth += 1,
+            ',' | '}' if depth == 0 => {
+                all.extend(items(inner[begin..at].trim_start()));
+                begin = at + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            '}' => depth -= 1,
+            _ => {}
         }
     }
+    all
 }
 
-/// Tests of a layer may name the others, to compare with them.
+fn is_part_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// A file without the module of tests at its end.
+fn without_tests(text: &str) -> String {
+    let end = text
+        .find("\n#[cfg(test)]\nmod tests {")
+        .unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
+/// A text without comments; a string can hold their sign, and then no name follows in its line.
+fn without_comments(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Tests of a room may name the others, to compare with them.
 fn is_test(file: &Path) -> bool {
-    let mut parts = file.components();
-    parts.any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+    let mut parts = file.iter().map(|part| part.to_string_lossy());
+    parts.any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(file: &str, code: &str) -> Vec<String> {
+        let mut faults = Vec::new();
+        check(Path::new(file), code, &mut faults);
+        faults
+    }
+
+    #[test]
+    fn every_file_of_a_crate_with_rooms_lies_in_one() {
+        for room in rooms() {
+            for place in room.places {
+                assert!(Path::new(HERE).join(&place).exists(), "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_room_may_not_have_is_a_fault() {
+        let order = "crates/statwalk-core/src/order/pool.rs";
+        assert_eq!(faults(order, "use crate::listing::Lister;"), [""; 0]);
+        assert_eq!(faults(order, "use std::fs;").len(), 1);
+        assert_eq!(
+            faults(order, "use crate::{listing, source::choice};").len(),
+            1
+        );
+        assert_eq!(faults(order, "// std::fs\n").len(), 0);
+        // Nobody had said that it may not.
+        assert_eq!(faults(order, "use rustix::net;").len(), 1);
+        assert_eq!(
+            faults(
+                "crates/statwalk-browse/src/list.rs",
+                "use std::time::Instant;"
+            )
+            .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn paths_are_read_in_braces_and_from_above() {
+        let file = Path::new("crates/statwalk-core/src/listing/read.rs");
+        let found = names(
+            file,
+            "use super::{open_dir::OpenDir, source};\nuse crate::entry;",
+        );
+        let found: Vec<String> = (found.into_iter())
+            .map(|(Name::Outside(name) | Name::Module(name))| name)
+            .collect();
+        assert_eq!(
+            found,
+            ["entry", "listing/open_dir/OpenDir", "listing/source"]
+        );
+    }
 }
