@@ -93,12 +93,13 @@ fn exact(root: &Read<'_>, stays: bool, report: &Report, mounts: &[Mount]) -> Opt
     }
     let mut totals = *root.totals;
     let sizes = totals.sizes.as_mut()?;
-    let others = match stays {
+    let (others, again) = match stays {
         // Both paths of such a file are in the map, and the disk has it once.
-        true => u128::from(file_system.bytes_of_files_mounted_again()),
-        false => of_other_mounts(root, mounts)?,
+        true => (0, file_system.bytes_of_files_mounted_again()),
+        false => (of_other_mounts(root, mounts)?, 0),
     };
-    sizes.allocated_bytes = sizes.allocated_bytes.checked_sub(others)?;
+    let further = others + u128::from(again);
+    sizes.allocated_bytes = sizes.allocated_bytes.checked_sub(further)?;
     let read_bytes = sizes.allocated_bytes;
     let mut totals = vec![totals];
     if let Some(scan) = file_system.scan_of_hidden() {

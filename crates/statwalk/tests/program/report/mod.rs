@@ -1072,13 +1072,15 @@ fn a_file_that_is_mounted_again_is_reached_once() {
             let found = parts.iter().find(|part| part["part"] == name);
             found.and_then(|part| part["bytes"].as_i64()).unwrap()
         };
+        let space = &page.meta["spaces"][0];
+        assert_eq!(space["is_exact"], true, "{binds:?}");
         let ours = |label: &str| {
-            let parts = page.meta["space"].as_array().unwrap();
+            let parts = space["parts"].as_array().unwrap();
             let found = parts.iter().find(|part| part["label"] == label);
             found.map_or(0, |part| part["bytes"].as_str().unwrap().parse().unwrap())
         };
         let labels = [
-            "reached by the scan",
+            "read by this scan",
             "hidden below mount points",
             "remainder",
         ];
