@@ -88,7 +88,7 @@ export function small(name = "small"): Real {
 
 export function large(): Real {
   const root = join(folder, "large");
-  fill(root, 40, 1_500, 7);
+  fill(root, 40, 800, 7);
   return { name: "large", root, detail: ["--detail=400"], isForeign: false, again: [] };
 }
 
