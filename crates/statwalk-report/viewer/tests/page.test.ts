@@ -26,7 +26,13 @@ const middle = report(middleMade, {
   facts: {
     complete: { is: false, why: "2 directories could not be read" },
     errors: [{ path: { text: "/srv/secret" }, operation: "open", cause: "permission denied" }], errors_total: "2",
-    space: [{ label: "used", bytes: String(middleMade.allocated * 2n), note: "with the rest" }, { label: "free", bytes: "12345678" }],
+    spaces: [{
+      point: { text: "/srv" }, total: String(middleMade.allocated * 2n + 12_345_678n), is_exact: true,
+      parts: [
+        { label: "used", bytes: String(middleMade.allocated * 2n), level: 0, note: "with the rest" },
+        { label: "free", bytes: "12345678", level: 0 },
+      ],
+    }],
   },
 });
 const fewMade = directory("/srv", [bigTree(300, 4, "some"), file("alone.iso", 1n << 40n)]);
@@ -474,7 +480,7 @@ test("the page says what it is about", inBrowser, async () => {
   assert.match(await text(page, ".sub"), /db3\.example\.org · 20 Nov 2026, 12:00 · statwalk report \/srv -o report\.html/);
   assert.match(await text(page, ".status"), /lower bound/);
   assert.match(await text(page, ".why"), /2 directories could not be read/);
-  for (const title of ["Worth a look", "Largest files", "Types", "Owners", "Ages", "Sizes", "Errors", "Rest of the disk"]) {
+  for (const title of ["Worth a look", "Largest files", "Types", "Owners", "Ages", "Sizes", "Errors", "The disk"]) {
     assert.ok(await page.isVisible(`h2:text-is("${title}")`), title);
   }
   assert.match(await text(page, "footer"), /nothing on this page changes or deletes a file/);
