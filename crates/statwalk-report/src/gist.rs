@@ -37,7 +37,7 @@ pub(crate) fn gist(answer: &Answer) -> String {
     let again = &answer.rebuildable.sums;
     if is_worth(measure.bytes(again)) {
         parts.push(format!(
-            "{} can be made again ({})",
+            "{at_least}{} can be made again ({})",
             size(measure.bytes(again)),
             counted(again.entries, "directory", "directories")
         ));
@@ -146,11 +146,11 @@ mod tests {
             gaps: vec!["a gap".to_owned()],
             errors_total: 4,
             changed_total: 1,
-            rebuildable: Rebuildable::default(),
             largest: Vec::new(),
             ..answer()
         };
-        let expected = "At least 300 MiB of label of video; 3 paths could not be read.";
+        let expected = "At least 300 MiB of label of video; at least 50.0 MiB can be made again \
+                        (2 directories); 3 paths could not be read.";
         assert_eq!(gist(&bound), expected);
     }
 
