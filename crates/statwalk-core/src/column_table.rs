@@ -105,23 +105,8 @@ impl Column {
     /// The columns of some fields, in the order of [`Columns::into_values`].
     #[must_use]
     pub fn of(fields: Fields) -> Vec<Column> {
-        let mut columns = vec![
-            Column::new("ino", Fields::ID, ColumnKind::U64),
-            Column::new("dev", Fields::ID, ColumnKind::U64),
-        ];
-        for time in Time::ALL {
-            columns.push(Column::new(time.name(), time.field(), ColumnKind::TimeNs));
-        }
-        macro_rules! number {
-            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
-                $(, $with:ident)?;)+) => {
-                $(columns.push(Column::new($name, Fields::$field, kind_of!($type)));)+
-            };
-        }
-        with_numbers!(number);
-        columns.retain(|column| fields.contains(column.field));
-        columns.sort_by_key(|column| column.field.bits());
-        columns
+        let all = Columns::default().into_values(fields).into_iter();
+        all.map(|(column, ..)| column).collect()
     }
 
     const fn new(name: &'static str, field: Fields, kind: ColumnKind) -> Column {
@@ -131,7 +116,7 @@ impl Column {
 
 impl Columns {
     /// Gives away the values of each attribute of some fields, with the bits that say which
-    /// are known, in the order of [`Column::of`].
+    /// are known, in the order of the bits of their fields.
     #[must_use]
     pub fn into_values(self, fields: Fields) -> Vec<(Column, Values, Bits)> {
         let Columns {
@@ -140,27 +125,28 @@ impl Columns {
             attributes: of,
             ..
         } = self;
-        let mut each = vec![
-            ("ino", Values::U64(of.inos), is_known.clone()),
-            ("dev", Values::U64(of.devs), is_known.clone()),
+        let [ino, dev] = ["ino", "dev"].map(|name| Column::new(name, Fields::ID, ColumnKind::U64));
+        let mut all = vec![
+            (ino, Values::U64(of.inos), is_known.clone()),
+            (dev, Values::U64(of.devs), is_known.clone()),
         ];
         let times = of.times_ns.into_iter().zip(times_are_known);
         for (time, (times_ns, known)) in Time::ALL.into_iter().zip(times) {
-            each.push((time.name(), Values::TimeNs(times_ns), known));
+            let column = Column::new(time.name(), time.field(), ColumnKind::TimeNs);
+            all.push((column, Values::TimeNs(times_ns), known));
         }
         macro_rules! number {
             ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
                 $(, $with:ident)?;)+) => {
-                $(each.push(($name, values_of!($type, of.$column), is_known.clone()));)+
+                $(
+                    let column = Column::new($name, Fields::$field, kind_of!($type));
+                    all.push((column, values_of!($type, of.$column), is_known.clone()));
+                )+
             };
         }
         with_numbers!(number);
-        let columns = Column::of(fields).into_iter();
-        let taken = columns.filter_map(|column| {
-            let place = each.iter().position(|(name, ..)| *name == column.name)?;
-            let (_, values, known) = each.swap_remove(place);
-            Some((column, values, known))
-        });
-        taken.collect()
+        all.retain(|(column, ..)| fields.contains(column.field));
+        all.sort_by_key(|(column, ..)| column.field.bits());
+        all
     }
 }

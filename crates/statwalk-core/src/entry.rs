@@ -263,9 +263,8 @@ macro_rules! attributes {
                 }
 
                 $(
-                    /// The same with this attribute.
-                    #[doc = concat!("[`", stringify!($value), "`](Self::", stringify!($value),
-                        ") has it.")]
+                    #[doc = concat!("The same with a value of [`", stringify!($value),
+                        "`](Self::", stringify!($value), ").")]
                     #[must_use]
                     pub fn $with(mut self, value: $type) -> Attributes {
                         self.$value = value;
