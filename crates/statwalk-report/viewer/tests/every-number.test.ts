@@ -410,9 +410,10 @@ class Checker {
     const parts: string[] = [];
     const unknown = oracle.facts.categories.filter(({ key }) => ["other", "no_extension", "not_files"].includes(key)).map(({ label }) => label);
     const [most] = [...oracle.groups("category")].filter(([label]) => !unknown.includes(label)).sort(([, a], [, b]) => (a.allocated < b.allocated ? 1 : -1));
-    if (most !== undefined && isWorth(most[1].allocated)) parts.push(`${page.figures[0]!.value.startsWith("≥") ? "at least " : ""}${size(most[1].allocated)} of ${most[0]}`);
+    const atLeast = page.figures[0]!.value.startsWith("≥") ? "at least " : "";
+    if (most !== undefined && isWorth(most[1].allocated)) parts.push(`${atLeast}${size(most[1].allocated)} of ${most[0]}`);
     const again = real.again.reduce((sum, way) => sum + oracle.under(way)!.allocated, 0n);
-    if (isWorth(again)) parts.push(`${size(again)} can be made again (${counted(real.again.length, "directory", "directories")})`);
+    if (isWorth(again)) parts.push(`${atLeast}${size(again)} can be made again (${counted(real.again.length, "directory", "directories")})`);
     const files = oracle.items.filter(({ kind, links, allocated, apparent }) => kind === "f" && !(links > 1 && allocated === 0n && apparent === 0n));
     const listed = files.sort((a, b) => (a.allocated < b.allocated ? 1 : a.allocated > b.allocated ? -1 : 0)).slice(0, 100);
     const counts = new Map<bigint, bigint>();
