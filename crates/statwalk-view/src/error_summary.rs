@@ -39,6 +39,8 @@ const PATHS_MAX: usize = 3;
 pub struct ErrorSummary<'a> {
     /// Entries that could not be read, once each.
     pub unreadable: u64,
+    /// Lists of patterns among them: the entries that these would leave out are counted.
+    pub unread_patterns: u64,
     /// Why they could not be read, in any order.
     pub causes: Vec<ErrorCause<'a>>,
     /// Entries that were gone when they were looked at.
@@ -73,8 +75,12 @@ impl ErrorSummary<'_> {
         let mut lines = Vec::new();
         let mut notes = Vec::new();
         if self.unreadable > 0 {
+            let totals = match self.unread_patterns {
+                0 => "the totals are a lower bound",
+                _ => "the totals may not be exact",
+            };
             lines.push(format!(
-                "statwalk: {} could not be read; the totals are a lower bound",
+                "statwalk: {} could not be read; {totals}",
                 counted(self.unreadable, "entry", "entries")
             ));
             if self.changed_dirs > 0 {
@@ -232,6 +238,7 @@ mod tests {
         ];
         ErrorSummary {
             unreadable: 17,
+            unread_patterns: 0,
             causes: vec![
                 cause("input/output error", 3, &disk),
                 cause("permission denied", 14, &["/data/hr", "/data/legal/2024"]),
@@ -254,6 +261,17 @@ mod tests {
                 "  (8 entries vanished while scanning: not counted as errors)",
             ],
         );
+    }
+
+    /// A list of patterns would leave out some entries: without it the totals can be too high.
+    #[test]
+    fn totals_without_a_list_of_patterns_are_no_bound() {
+        let errors = ErrorSummary {
+            unread_patterns: 1,
+            ..example()
+        };
+        let line = "statwalk: 17 entries could not be read; the totals may not be exact";
+        assert_eq!(errors.lines(Terminal::default())[0], line);
     }
 
     /// "Six lines of errors on ten rows leave two for the directories."
@@ -352,6 +370,7 @@ mod tests {
     #[test]
     fn six_lines_at_most() {
         let errors = ErrorSummary {
+            unread_patterns: 0,
             unreadable: 1_234 + 4 + 3 + 2 + 1,
             causes: vec![
                 cause("e", 1, &["/e"]),
@@ -434,6 +453,7 @@ mod tests {
             let unreadable = counts.iter().sum();
             let command = Some("statwalk errors /data");
             let errors = ErrorSummary {
+                unread_patterns: 0,
                 unreadable, causes, vanished: notes, changed_dirs: notes, command,
             };
             for charset in [Charset::Unicode, Charset::Ascii] {

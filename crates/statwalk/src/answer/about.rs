@@ -78,6 +78,16 @@ pub(crate) struct PathError<'a> {
     pub(crate) cause: Cause,
 }
 
+impl Gaps {
+    /// The lists of patterns that statwalk could not read. The entries that they would leave
+    /// out are counted, so the totals are no lower bound then.
+    pub(crate) fn unread_patterns(&self) -> u64 {
+        let counts = self.error_counts.iter();
+        let of_patterns = counts.filter(|(op, ..)| *op == Op::Patterns);
+        of_patterns.map(|(.., count)| count).sum()
+    }
+}
+
 impl Root {
     /// The path as a word of the command line.
     pub(crate) fn word(&self) -> &OsStr {

@@ -252,6 +252,7 @@ impl StatsAnswer {
             return Vec::new();
         }
         let sentence = match screen.rows >= ROWS_FOR_SENTENCES {
+            _ if self.about.gaps.unread_patterns() > 0 => "The rows may not be exact.",
             true => "Each row is a lower bound: entries that were not read can be of any group.",
             false => "Each row is a lower bound.",
         };

@@ -34,6 +34,7 @@ pub(crate) fn lines(about: &About, names_command: bool, screen: ErrorScreen) -> 
     let command = command(about, "errors");
     let summary = ErrorSummary {
         unreadable: sum.unreadable,
+        unread_patterns: about.gaps.unread_patterns(),
         causes: causes
             .iter()
             .map(|(text, count, examples)| ErrorCause {

@@ -320,7 +320,10 @@ fn gaps(about: &About) -> Vec<String> {
             gaps.push(format!("{} {what}.", counted(count, one, many)));
         }
     };
-    let unread = "could not be read: the sums are a lower bound";
+    let unread = match about.gaps.unread_patterns() {
+        0 => "could not be read: the sums are a lower bound",
+        _ => "could not be read: the sums may not be exact",
+    };
     say(sum.unreadable, "entry", "entries", unread);
     let moved = "changed while statwalk read them";
     say(sum.changed_dirs, "directory", "directories", moved);
