@@ -498,7 +498,7 @@ fn numbers_that_move(items: &[&Item]) -> Option<String> {
         0 => sentence,
         more => {
             let more = counted(more as u64, "more item", "more items");
-            format!("{sentence}; so it is with {more}")
+            format!("{sentence}; the same is true of {more}")
         }
     })
 }
