@@ -25,24 +25,60 @@ pub(crate) struct Options {
     exclude: Vec<Vec<u8>>,
 }
 
+/// The roots of a scan.
+#[derive(FromPyObject)]
+pub(crate) enum Roots {
+    /// A directory.
+    One(Vec<u8>),
+    /// Directories and other entries.
+    Many(Vec<Vec<u8>>),
+}
+
+impl Roots {
+    /// A request for the trees.
+    pub(crate) fn request(&self, options: &Options) -> PyResult<Request> {
+        match self {
+            Roots::One(root) => request(root, options),
+            Roots::Many(roots) => {
+                let mut paths = roots.iter().map(|root| match directory(root) {
+                    Ok((path, true)) => path,
+                    // The scan tells why it cannot be read.
+                    Ok((_, false)) | Err(_) => PathBuf::from(OsStr::from_bytes(root)),
+                });
+                let first = paths.next();
+                let first = first.ok_or_else(|| PyValueError::new_err("there is no path"))?;
+                let mut request = of_directory(first, options)?;
+                paths.for_each(|path| request.add_root(path));
+                Ok(request)
+            }
+        }
+    }
+}
+
 /// A request for the tree at a path, which must be a directory.
 pub(crate) fn request(root: &[u8], options: &Options) -> PyResult<Request> {
-    let mut path = PathBuf::from(OsStr::from_bytes(root));
-    let metadata = std::fs::symlink_metadata(&path).map_err(|error| refused(&error, root))?;
-    let is_directory = match metadata.is_symlink() {
-        true => {
-            let behind = std::fs::metadata(&path).map_err(|error| refused(&error, root))?;
-            // As os.scandir does. A slash at the end leads through the link.
-            if !root.ends_with(b"/") {
-                path.as_mut_os_string().push("/");
-            }
-            behind.is_dir()
-        }
-        false => metadata.is_dir(),
-    };
-    if !is_directory {
-        return Err(refused(&std::io::Error::from_raw_os_error(ENOTDIR), root));
+    match directory(root).map_err(|error| refused(&error, root))? {
+        (path, true) => of_directory(path, options),
+        _ => Err(refused(&std::io::Error::from_raw_os_error(ENOTDIR), root)),
     }
+}
+
+/// A path, and whether it is that of a directory. A link is followed, as os.scandir does.
+fn directory(root: &[u8]) -> std::io::Result<(PathBuf, bool)> {
+    let mut path = PathBuf::from(OsStr::from_bytes(root));
+    let metadata = std::fs::symlink_metadata(&path)?;
+    if !metadata.is_symlink() {
+        return Ok((path, metadata.is_dir()));
+    }
+    let behind = std::fs::metadata(&path)?;
+    // A slash at the end leads through the link.
+    if !root.ends_with(b"/") {
+        path.as_mut_os_string().push("/");
+    }
+    Ok((path, behind.is_dir()))
+}
+
+fn of_directory(path: PathBuf, options: &Options) -> PyResult<Request> {
     let mut request = Request::new(path);
     if !request.set_columns(options.columns) {
         return Err(PyValueError::new_err("there is no such column"));

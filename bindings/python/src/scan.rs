@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use statwalk_stream::{Gaps, Step, Walk};
 
-use crate::arguments::{Options, request};
+use crate::arguments::{Options, Roots};
 use crate::entry::Entry;
 use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
 use crate::waiting;
@@ -58,12 +58,12 @@ impl OnError {
 impl Scan {
     #[new]
     fn new(
-        root: Vec<u8>,
+        roots: Roots,
         is_text: bool,
         options: Options,
         onerror: Bound<'_, PyAny>,
     ) -> PyResult<Scan> {
-        let request = request(&root, &options)?;
+        let request = roots.request(&options)?;
         Ok(Scan {
             on_error: OnError::new(onerror)?,
             walk: Some(Walk::new(&request).map_err(of_failure)?),
@@ -88,8 +88,8 @@ impl Scan {
                 false => waiting::next(py, walk, Walk::next_within)?,
             };
             match step {
-                // The path itself is no entry of its directory.
-                Step::Value(()) if walk.entry().depth == 0 => {}
+                // A directory is no entry of itself.
+                Step::Value(()) if walk.entry().depth == 0 && walk.entry().state.is_some() => {}
                 Step::Value(()) => return Ok(Some(self.entry(py)?)),
                 Step::Error(error) => {
                     let error = of_entry(py, &error)?;

@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use statwalk_stream::arrow::{self, ArrowArray, ArrowSchema, AtIncomplete};
 use statwalk_stream::{Batches as Stream, Gaps, Request, Step};
 
-use crate::arguments::{Options, request};
+use crate::arguments::{Options, Roots};
 use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
 use crate::waiting;
 
@@ -47,8 +47,8 @@ pub(crate) struct Table {
 #[pymethods]
 impl Batches {
     #[new]
-    fn new(root: Vec<u8>, options: Options, onerror: Option<Py<PyAny>>) -> PyResult<Batches> {
-        let request = request(&root, &options)?;
+    fn new(roots: Roots, options: Options, onerror: Option<Py<PyAny>>) -> PyResult<Batches> {
+        let request = roots.request(&options)?;
         Ok(Batches {
             stream: Some(Stream::new(&request).map_err(of_failure)?),
             request,

@@ -46,6 +46,22 @@ def check(found: dict[bytes, dict[str, Any]], tree: Path) -> None:
         )
 
 
+def test_several_paths(tree: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    paths = [*(tree / "a" / f"file{number}" for number in range(40)), tree / "a" / "b"]
+    table = pa.table(statwalk.table(paths))
+    table.validate(full=True)
+    found = rows(table)
+    for path in paths:
+        row = found.pop(os.fsencode(path))
+        assert row["dir"] is None and row["name"] == os.fsencode(path)
+        assert (row["id"] is None) == path.is_file()
+        assert row["size"] == os.lstat(path).st_size
+    below = {os.fsencode(entry.path) for entry in statwalk.scan(tree / "a" / "b")}
+    assert found.keys() == below
+    assert all(row["dir"] is not None for row in found.values())
+
+
 def test_pyarrow(tree: Path) -> None:
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
     columns = statwalk.table(tree)

@@ -221,6 +221,38 @@ def test_options(tree: Path) -> None:
     assert not any(e.is_symlink() and e.name == "link" for e in followed)
 
 
+def test_several_paths(tree: Path) -> None:
+    files = [tree / "a" / f"file{number}" for number in range(40)]
+    odd = tree / os.fsdecode(b"a/b/c/\xff\xfe no text")
+    paths = [*files, tree / "a" / "b", odd, tree / "link", tree / "to_directory", tree / "dangling"]
+    found = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in statwalk.scan(paths)]
+    expected = [(str(path), False) for path in paths if not path.is_dir()]
+    for path, root in [(tree / "a" / "b", "a/b"), (tree / "to_directory", "to_directory/")]:
+        for parent, directories, names in os.walk(path):
+            below = os.path.relpath(parent, path)
+            here = os.path.normpath(os.path.join(tree, root, below))
+            expected += [(os.path.join(here, name), True) for name in directories]
+            expected += [(os.path.join(here, name), False) for name in names]
+    # The directory b lies below both: what is in it comes once. As a root it is no entry.
+    assert len(set(found)) == len(found)
+    assert set(found) <= set(expected)
+    real = {os.path.realpath(path) for path, _ in expected}
+    assert {os.path.realpath(path) for path, _ in found} == real - {
+        os.path.realpath(tree / "a" / "b")
+    }
+    # As bytes, and as an iterator.
+    of_bytes = {entry.path for entry in statwalk.scan(os.fsencode(path) for path in paths)}
+    assert of_bytes == {os.fsencode(path) for path, _ in found}
+    # What is missing is an error like any other.
+    with pytest.raises(statwalk.IncompleteScan) as missing:
+        assert len(list(statwalk.scan([files[3], tree / "absent"]))) == 1
+    assert isinstance(missing.value.errors[0], FileNotFoundError)
+    with pytest.raises(TypeError):
+        statwalk.scan(["a", b"b"])  # type: ignore[list-item]
+    with pytest.raises(ValueError):
+        statwalk.scan([])
+
+
 def test_a_path_that_cannot_be_scanned(tree: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         statwalk.scan(tree / "absent")

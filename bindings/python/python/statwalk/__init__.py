@@ -146,8 +146,24 @@ def _options(
     )
 
 
+def _roots(
+    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]],
+) -> tuple[bytes | list[bytes], bool]:
+    """The roots as the module takes them, and whether they are text."""
+    if isinstance(path, (str, bytes, os.PathLike)):
+        one = os.fspath(path)
+        return os.fsencode(one), isinstance(one, str)
+    many = [os.fspath(root) for root in path]
+    if not many:
+        raise ValueError("there is no path")
+    kinds = {isinstance(root, str) for root in many}
+    if len(kinds) > 1:
+        raise TypeError("paths are all str or all bytes")
+    return [os.fsencode(root) for root in many], True in kinds
+
+
 def scan(
-    path: AnyStr | os.PathLike[AnyStr],
+    path: AnyStr | os.PathLike[AnyStr] | Iterable[AnyStr | os.PathLike[AnyStr]],
     *,
     fields: str | Iterable[str] = "stat",
     onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None = None,
@@ -158,9 +174,9 @@ def scan(
     kernel_file_systems: bool = False,
     exclude: Iterable[str | bytes] = (),
 ) -> Scan[AnyStr]:
-    """Gives all entries below a directory while threads read them.
+    """Gives all entries below a directory, or several, while threads read them.
 
-    A directory comes before all that is below it; nothing else of the order is promised.
+    Of several paths, each that is no directory is an entry itself. A directory comes before all that is below it; nothing else of the order is promised.
     `skip()` of the iterator leaves out what is below the directory that came last.
     Leaving the loop ends the scan when the iterator goes away, `close()` or `with` at once.
 
@@ -170,15 +186,15 @@ def scan(
 
     >>> names = {e.name for e in scan(".", fields="type", max_depth=1)}
     """
-    path = os.fspath(path)
+    roots, is_text = _roots(path)
     options = _options(
         fields, threads, max_depth, one_file_system, follow_links, kernel_file_systems, exclude
     )
-    return Scan(os.fsencode(path), isinstance(path, str), options, onerror)
+    return Scan(roots, is_text, options, onerror)
 
 
 def batches(
-    path: str | bytes | os.PathLike[Any],
+    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]],
     *,
     fields: str | Iterable[str] = ("path", "stat"),
     onerror: Callable[[OSError], object] | None = None,
@@ -189,7 +205,9 @@ def batches(
     kernel_file_systems: bool = False,
     exclude: Iterable[str | bytes] = (),
 ) -> Batches:
-    """Gives all entries of a tree, and the directory itself, in columns.
+    """Gives all entries of a tree, or of several, and their roots, in columns.
+
+    Of several paths, each that is no directory is an entry without `dir`.
 
     A loop gives objects that pyarrow and others take by `__arrow_c_array__`. The whole is
     a stream by `__arrow_c_stream__`, for one consumer. Names are bytes.
@@ -197,11 +215,12 @@ def batches(
     options = _options(
         fields, threads, max_depth, one_file_system, follow_links, kernel_file_systems, exclude
     )
-    return Batches(os.fsencode(path), options, onerror)
+    roots, _ = _roots(path)
+    return Batches(roots, options, onerror)
 
 
 def table(
-    path: str | bytes | os.PathLike[Any],
+    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]],
     *,
     fields: str | Iterable[str] = ("path", "stat"),
     onerror: Callable[[OSError], object] | None = None,

@@ -90,7 +90,7 @@ class Entry(Generic[AnyStr]):
 class Scan(Generic[AnyStr]):
     def __new__(
         cls,
-        root: bytes,
+        roots: bytes | list[bytes],
         is_text: bool,
         options: _Options,
         onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None,
@@ -118,7 +118,7 @@ class Batch:
 class Batches:
     def __new__(
         cls,
-        root: bytes,
+        roots: bytes | list[bytes],
         options: _Options,
         onerror: Callable[[OSError], object] | None,
     ) -> Self: ...
