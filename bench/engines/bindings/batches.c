@@ -48,7 +48,7 @@ static void add_entries(struct answer *answer, const struct sw_columns *columns)
 static void add_directories(struct answer *answer, const struct sw_directories *directories) {
   const struct sw_columns *columns = directories->columns;
   for (size_t row = 0; row < columns->len; row++) {
-    bool is_root = directories->has_parent && !(directories->has_parent[row / 8] >> row % 8 & 1);
+    bool is_root = columns->has_dir && !(columns->has_dir[row / 8] >> row % 8 & 1);
     if (is_root) continue;
     answer->directories++;
     if (columns->mtime_ns) add_times(answer, columns, row);

@@ -210,9 +210,6 @@ struct ArrowArrayStream {
 /// The directory lies as deep as the scan goes.
 #define SW_AT_DEPTH_LIMIT 4
 
-/// In the columns of directories: stands for a root that is no directory.
-#define SW_NO_DIRECTORY 5
-
 /// Up to 65,536 entries of many directories, and the directories that begin among them.
 typedef struct sw_batch sw_batch;
 
@@ -278,8 +275,11 @@ typedef struct sw_odd_time {
 typedef struct sw_columns {
   /// How many rows there are.
   size_t len;
-  /// The number of the directory of each entry; of a directory, that of its parent.
+  /// The number of the directory of each entry; of a directory, that of its parent. A root
+  /// has none, and here its number among the roots, from 0 on.
   const uint32_t *dirs;
+  /// A bit for each row: whether it lies in a directory. 0 for a root.
+  const uint8_t *has_dir;
   /// The bytes of all names, without NULs.
   const uint8_t *names;
   /// Where each name begins, and at the end where the last one ends: `len` + 1 numbers.
@@ -338,8 +338,6 @@ typedef struct sw_directories {
   const struct sw_columns *columns;
   /// Their numbers.
   const uint32_t *ids;
-  /// Whether each has a parent, in bits: 0 for a root.
-  const uint8_t *has_parent;
   /// The root that each belongs to, from 0 on.
   const uint32_t *roots;
   /// SW_LISTED and its neighbours.

@@ -26,8 +26,11 @@ pub struct OddTimeRow {
 pub struct ColumnPointers {
     /// How many rows there are.
     pub len: usize,
-    /// The number of the directory of each entry; of a directory, that of its parent.
+    /// The number of the directory of each entry; of a directory, that of its parent. A root
+    /// has none, and here its number among the roots, from 0 on.
     pub dirs: *const u32,
+    /// A bit for each row: whether it lies in a directory. 0 for a root.
+    pub has_dir: *const u8,
     /// The bytes of all names, without NULs.
     pub names: *const u8,
     /// Where each name begins, and at the end where the last one ends: `len` + 1 numbers.
@@ -88,8 +91,6 @@ pub struct DirectoryPointers {
     pub columns: *const ColumnPointers,
     /// Their numbers.
     pub ids: *const u32,
-    /// Whether each has a parent, in bits: 0 for a root.
-    pub has_parent: *const u8,
     /// The root that each belongs to, from 0 on.
     pub roots: *const u32,
     /// SW_LISTED and its neighbours.
@@ -133,6 +134,7 @@ pub(crate) fn pointers(
     ColumnPointers {
         len: columns.len(),
         dirs: columns.dirs.as_ptr(),
+        has_dir: bits(&columns.has_dir),
         names: if has_names {
             columns.names.as_ptr()
         } else {
@@ -170,7 +172,6 @@ pub(crate) fn directory_pointers(directories: &Directories) -> DirectoryPointers
     DirectoryPointers {
         columns: std::ptr::null(),
         ids: start(&directories.ids),
-        has_parent: bits(&directories.has_parent),
         roots: start(&directories.roots),
         states: start(&directories.states),
         finished: start(&directories.finished),

@@ -38,8 +38,6 @@ pub const SW_CROSSING: u8 = 2;
 pub const SW_EXCLUDED: u8 = 3;
 /// The directory lies as deep as the scan goes.
 pub const SW_AT_DEPTH_LIMIT: u8 = 4;
-/// In the columns of directories: stands for a root that is no directory.
-pub const SW_NO_DIRECTORY: u8 = 5;
 
 /// A time since 1970, in UTC.
 #[repr(C)]

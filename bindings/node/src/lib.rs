@@ -20,7 +20,7 @@ use napi::bindgen_prelude::{
 };
 use napi::{Env, Status};
 use napi_derive::napi;
-use statwalk_core::{Bits, Canceller, Columns as CoreColumns, DirState, EntryError, Fields};
+use statwalk_core::{Bits, Canceller, Columns as CoreColumns, EntryError, Fields};
 use statwalk_stream::{
     Failure, Gaps, Ordered, PATH, Paths, Pruner, Request, Step as Found, Tables,
 };
@@ -346,13 +346,11 @@ fn report(gaps: Gaps) -> Report {
 /// are there as milliseconds, too.
 fn columns_of(tables: Tables) -> Vec<Columns> {
     let mut directories = tables.directories;
-    // The root is a directory, and was when the scan began. If something else has taken
-    // its place, the row that stands for it is no entry.
-    let holds_root = DirState::NoDirectory.number();
     let mut given = Vec::new();
-    if !directories.is_empty() && !directories.states.contains(&holds_root) {
-        for row in (0..directories.len()).filter(|&row| !directories.has_parent.get(row)) {
-            directories.columns.dirs[row] = directories.ids[row];
+    if !directories.is_empty() {
+        let of = &mut directories.columns;
+        for row in (0..of.len()).filter(|&row| !of.has_dir.get(row)) {
+            of.dirs[row] = directories.ids[row];
         }
         let ids = Some(directories.ids);
         given.push(columns(ids, directories.columns, tables.directory_paths));

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Canceller, Columns, DirState, Directories, Report, Rows};
+use statwalk_core::{Canceller, Columns, Directories, Report, Rows};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step};
@@ -18,8 +18,6 @@ use crate::tree::Tree;
 pub struct Batches {
     feed: Feed,
     ready: VecDeque<Arc<OwnRows>>,
-    /// The numbers that stand for roots that are no directories.
-    holders: Vec<u32>,
 }
 
 /// Up to 65,536 entries of many directories, and the directories that begin among them.
@@ -28,7 +26,6 @@ pub struct Batches {
 pub struct Batch {
     rows: Arc<OwnRows>,
     paths: Option<[Paths; 2]>,
-    holders: Vec<u32>,
 }
 
 /// Whole paths of rows, as a column of Arrow.
@@ -54,7 +51,6 @@ impl Batches {
         Batches {
             feed,
             ready: VecDeque::new(),
-            holders: Vec::new(),
         }
     }
 
@@ -84,12 +80,7 @@ impl Batches {
         }
     }
 
-    fn batch(&mut self, rows: Arc<OwnRows>) -> Batch {
-        let directories = rows.get().directories();
-        let holds_root = DirState::NoDirectory.number();
-        let states = directories.states.iter().zip(&directories.ids);
-        let holders = states.filter(|&(&state, _)| state == holds_root);
-        self.holders.extend(holders.map(|(_, &id)| id));
+    fn batch(&self, rows: Arc<OwnRows>) -> Batch {
         let paths = self.feed.tree().map(|tree| {
             let (entries, directories) = (rows.get().entries(), rows.get().directories());
             [
@@ -97,11 +88,7 @@ impl Batches {
                 Paths::of_directories(directories, tree),
             ]
         });
-        Batch {
-            rows,
-            paths,
-            holders: self.holders.clone(),
-        }
+        Batch { rows, paths }
     }
 
     /// Leaves out what is below a directory of a batch that came. Answers whether the
@@ -148,13 +135,6 @@ impl Batch {
         self.paths.as_ref()
     }
 
-    /// The numbers of those directories that only stand for a root that is none, in this
-    /// batch and those before.
-    #[must_use]
-    pub fn holders(&self) -> &[u32] {
-        &self.holders
-    }
-
     /// Gives the buffers away, without a copy.
     #[must_use]
     pub fn into_parts(self) -> (Columns, Directories, Option<[Paths; 2]>) {
@@ -183,13 +163,11 @@ impl Paths {
             offsets: vec![0],
         };
         let (mut dir, mut prefix) = (None, Vec::new());
-        for (row, &its) in columns.dirs.iter().enumerate() {
-            if dir != Some(its) {
-                dir = Some(its);
-                tree.path_to(its, &mut prefix);
-                if !prefix.ends_with(b"/") && !prefix.is_empty() {
-                    prefix.push(b'/');
-                }
+        for row in 0..columns.len() {
+            let its = columns.dir(row);
+            if dir != its {
+                dir = its;
+                tree.prefix_of(its, &mut prefix);
             }
             paths.push(&prefix, columns.name(row));
         }
@@ -207,14 +185,6 @@ impl Paths {
             paths.push(&path, b"");
         }
         paths
-    }
-
-    /// Without some rows, which have empty paths.
-    pub(crate) fn without(mut self, rows: &[usize]) -> Paths {
-        for &row in rows.iter().rev() {
-            self.offsets.remove(row);
-        }
-        self
     }
 
     fn push(&mut self, prefix: &[u8], name: &[u8]) {

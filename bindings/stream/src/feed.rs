@@ -114,7 +114,7 @@ impl Feed {
         let Some(tree) = &mut self.tree else {
             return false;
         };
-        if !tree.is_known(id) || tree.holds_root(id) {
+        if !tree.is_known(id) {
             return false;
         }
         let mut path = Vec::new();

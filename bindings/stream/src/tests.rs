@@ -82,9 +82,7 @@ fn of_batches(request: &Request) -> Found {
                     for row in 0..columns.len() {
                         let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
                         let path = paths.bytes[begin..end].to_vec();
-                        if path.is_empty() {
-                            continue;
-                        }
+                        assert!(!path.is_empty());
                         let facts = facts(&columns.entry(row).attributes);
                         assert_eq!(found.insert(path, facts), None);
                     }
@@ -112,16 +110,16 @@ fn of_ordered(request: &Request) -> Found {
                     }
                     assert!(ids.insert(directories.ids[row]));
                 }
-                assert!(tables.entries.dirs.iter().all(|dir| ids.contains(dir)));
+                let entries = &tables.entries;
+                let mut dirs = (0..entries.len()).filter_map(|row| entries.dir(row));
+                assert!(dirs.all(|dir| ids.contains(&(dir.index() as u32))));
                 let of_directories = (&directories.columns, &tables.directory_paths);
                 let of_entries = (&tables.entries, &tables.entry_paths);
                 for (columns, paths) in [of_directories, of_entries] {
                     for row in 0..columns.len() {
                         let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
                         let path = paths.bytes[begin..end].to_vec();
-                        if path.is_empty() {
-                            continue;
-                        }
+                        assert!(!path.is_empty());
                         let facts = facts(&columns.entry(row).attributes);
                         assert_eq!(found.insert(path, facts), None);
                     }

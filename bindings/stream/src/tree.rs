@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use statwalk_core::{DirState, Directories, Rows, Subdirectory};
+use statwalk_core::{DirId, Directories, Rows, Subdirectory};
 
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
@@ -32,8 +32,6 @@ struct Node {
     /// Whether all directories above it have come.
     is_known: bool,
     is_pruned: bool,
-    /// Whether it is no directory, but holds a root that is none.
-    holds_root: bool,
     /// The rows with it, and where it stands in them.
     rows: u32,
     row: u32,
@@ -47,7 +45,6 @@ const NOBODY: Node = Node {
     root: 0,
     is_known: false,
     is_pruned: false,
-    holds_root: false,
     rows: 0,
     row: 0,
 };
@@ -72,14 +69,13 @@ impl Tree {
                 self.nodes.resize(index + 1, NOBODY);
             }
             let name = columns.name(row);
-            let has_parent = directories.has_parent.get(row);
+            let has_parent = columns.has_dir.get(row);
             self.nodes[index] = Node {
                 name: self.names.len() as u64,
                 // The kernel's names are shorter than 256 bytes, and a caller's path fits too.
                 name_len: name.len() as u32,
                 parent: if has_parent { columns.dirs[row] } else { id },
                 root: directories.roots[row],
-                holds_root: directories.states[row] == DirState::NoDirectory.number(),
                 rows,
                 // Rows have at most 65,536.
                 row: row as u32,
@@ -141,8 +137,11 @@ impl Tree {
             }
         };
         let directories = &rows.directories().ids;
-        let dirs = directories.iter().chain(&rows.entries().dirs);
-        dirs.into_iter().all(|&id| is_known(id))
+        let entries = rows.entries();
+        let has_roots = entries.has_dir.zeros() > 0;
+        let dirs = entries.dirs.iter().enumerate();
+        directories.iter().all(|&id| is_known(id)) && { dirs }
+            .all(|(row, &id)| (has_roots && !entries.has_dir.get(row)) || is_known(id))
     }
 
     pub(crate) fn depth(&self, id: u32) -> u32 {
@@ -151,10 +150,6 @@ impl Tree {
 
     pub(crate) fn root(&self, id: u32) -> u32 {
         self.nodes[id as usize].root
-    }
-
-    pub(crate) fn holds_root(&self, id: u32) -> bool {
-        self.nodes[id as usize].holds_root
     }
 
     /// The rows with a directory, and where it stands in them.
@@ -195,6 +190,16 @@ impl Tree {
             at = node.parent;
         }
         path.drain(..end);
+    }
+
+    /// Writes what stands before the names of a directory's entries: nothing for a root.
+    pub(crate) fn prefix_of(&self, dir: Option<DirId>, path: &mut Vec<u8>) {
+        path.clear();
+        let Some(dir) = dir else { return };
+        self.path_to(dir.index() as u32, path);
+        if !path.ends_with(b"/") && !path.is_empty() {
+            path.push(b'/');
+        }
     }
 
     /// Leaves out all that is below a directory.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Attributes, Canceller, DirState, Fields, Report, Rows};
+use statwalk_core::{Attributes, Canceller, DirId, DirState, Fields, Report, Rows};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step};
@@ -35,7 +35,8 @@ pub struct Walk {
 /// Entries of one directory.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    dir: u32,
+    /// Absent for a root.
+    dir: Option<DirId>,
     /// The length of its path, with the slash.
     prefix: usize,
     depth: u32,
@@ -180,7 +181,7 @@ impl Walk {
         let Some(tree) = self.feed.tree() else {
             return false;
         };
-        if directory.state == DirState::NoDirectory || tree.is_below_pruned(id) {
+        if tree.is_below_pruned(id) {
             return false;
         }
         tree.path_to(id, &mut self.path);
@@ -207,24 +208,21 @@ impl Walk {
         };
         let columns = rows.get().entries();
         let row = self.next_entry;
-        let dir = columns.dirs[row];
+        let dir = columns.dir(row);
         let run = match self.run {
             Some(run) if run.dir == dir => run,
             _ => {
                 let Some(tree) = self.feed.tree() else {
                     return false;
                 };
-                tree.path_to(dir, &mut self.path);
-                let holds_root = tree.holds_root(dir);
-                if !holds_root && !self.path.ends_with(b"/") && !self.path.is_empty() {
-                    self.path.push(b'/');
-                }
+                tree.prefix_of(dir, &mut self.path);
+                let number = columns.dirs[row];
                 let run = Run {
                     dir,
                     prefix: self.path.len(),
-                    depth: if holds_root { 0 } else { tree.depth(dir) + 1 },
-                    root: tree.root(dir),
-                    is_pruned: tree.is_pruned(dir),
+                    depth: dir.map_or(0, |_| tree.depth(number) + 1),
+                    root: dir.map_or(number, |_| tree.root(number)),
+                    is_pruned: dir.is_some() && tree.is_pruned(number),
                 };
                 self.run = Some(run);
                 run

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Batch, Collect, Context, DirId, Directory, Fields, Scan, Sink};
+use statwalk_core::{Batch, Collect, Context, DirId, Fields, Origin, Scan, Sink};
 
 /// Finds the directory that holds the most entries that are not directories.
 #[derive(Debug)]
@@ -49,9 +49,12 @@ impl Sink for Fullest {
 }
 
 impl Collect for FullestState {
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let path = || (directory.path(), 0);
-        self.0.entry(directory.id()).or_insert_with(path).1 += batch.len();
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        // Absent where a root is a file.
+        if let Some(directory) = origin.directory() {
+            let path = || (directory.path(), 0);
+            self.0.entry(directory.id()).or_insert_with(path).1 += batch.len();
+        }
         ControlFlow::Continue(())
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::attribute_columns::AttributeColumns;
 use crate::batch::{Batch, EntryRef};
 use crate::bits::Bits;
-use crate::directory::{DirState, Directory};
+use crate::directory::{DirState, Directory, Origin};
 use crate::entry::{Attributes, DirId, FileType};
 use crate::fields::Fields;
 use crate::time::{ALL_TIMES, Time, is_time};
@@ -20,8 +20,11 @@ use crate::time::{ALL_TIMES, Time, is_time};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Columns {
-    /// The number of each entry's directory: [`DirId::index`].
+    /// The number of each entry's directory: [`DirId::index`]. A root has none, and here the
+    /// index of that root among the roots of the scan.
     pub dirs: Vec<u32>,
+    /// Whether each entry has a directory: 0 for a root.
+    pub has_dir: Bits,
     /// The bytes of all names, one after another.
     pub names: Vec<u8>,
     /// Where each name begins in [`names`](Self::names), from 0 on, and where the last one ends.
@@ -46,11 +49,9 @@ pub struct Columns {
 pub struct Directories {
     /// The numbers of those that begin: [`DirId::index`].
     pub ids: Vec<u32>,
-    /// Their names, types and attributes. `dirs` has the numbers of their parents. The name
-    /// of a root is the path that the caller gave.
+    /// Their names, types and attributes, and the numbers of their parents. The name of a
+    /// root is the path that the caller gave.
     pub columns: Columns,
-    /// Whether each has a parent: 0 for a root.
-    pub has_parent: Bits,
     /// Which root each belongs to: an index into the roots of the scan.
     pub roots: Vec<u32>,
     /// Their states: [`DirState::number`].
@@ -143,6 +144,7 @@ impl Columns {
         self.names.extend_from_slice(others.name(row));
         self.name_offsets.push(self.names.len() as i32);
         self.dirs.push(others.dirs[row]);
+        self.has_dir.push(others.has_dir.get(row));
         self.kinds.push(others.kinds[row]);
         self.is_direct.push(others.is_direct.get(row));
         self.is_known.push(others.is_known.get(row));
@@ -160,6 +162,7 @@ impl Columns {
         let rows = self.len();
         let lengths = [
             (self.dirs.len(), "dirs"),
+            (self.has_dir.len(), "has_dir"),
             (self.is_direct.len(), "is_direct"),
             (self.is_known.len(), "is_known"),
         ];
@@ -202,14 +205,30 @@ impl Columns {
         Fields::TYPE | names | self.attributes.fields(self.len())
     }
 
-    /// The ranges of up to so many rows that are of one directory and reached in one way.
+    /// The number of a row's directory; absent for a root.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn dir(&self, row: usize) -> Option<DirId> {
+        self.has_dir.get(row).then_some(DirId(self.dirs[row]))
+    }
+
+    /// The ranges of up to so many rows that are of one directory and reached in one way, or
+    /// of one root.
     pub(crate) fn runs(&self, rows_max: usize) -> impl Iterator<Item = Range<usize>> {
         let mut begin = 0;
         std::iter::from_fn(move || {
-            let dir = *self.dirs.get(begin)?;
-            let is_direct = self.is_direct.get(begin);
-            let is_other =
-                |&row: &usize| self.dirs[row] != dir || self.is_direct.get(row) != is_direct;
+            let of = |row: usize| {
+                (
+                    self.dirs[row],
+                    self.has_dir.get(row),
+                    self.is_direct.get(row),
+                )
+            };
+            let first = (begin < self.len()).then(|| of(begin))?;
+            let is_other = |&row: &usize| of(row) != first;
             let limit = self.dirs.len().min(begin + rows_max);
             let end = (begin..limit).find(is_other).unwrap_or(limit);
             Some(std::mem::replace(&mut begin, end)..end)
@@ -236,6 +255,7 @@ impl Columns {
     /// Forgets the rows and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.dirs.clear();
+        self.has_dir.clear();
         self.names.clear();
         self.name_offsets.clear();
         self.kinds.clear();
@@ -247,18 +267,27 @@ impl Columns {
         self.attributes.clear();
     }
 
-    /// Adds some entries of a directory.
+    /// Adds some entries of a directory, or a root.
     #[inline]
-    pub(crate) fn extend(&mut self, directory: &Directory<'_>, batch: &Batch, rows: Range<usize>) {
+    pub(crate) fn extend(&mut self, origin: Origin<'_>, batch: &Batch, rows: Range<usize>) {
         let (first, count) = (self.len(), rows.len());
-        let dir = directory.id().index() as u32;
+        let dir = match origin.is_root() {
+            false => {
+                self.has_dir.push_ones(count);
+                origin.0.id.0
+            }
+            true => {
+                self.has_dir.push_zeros(count);
+                origin.0.root
+            }
+        };
         self.dirs.extend(std::iter::repeat_n(dir, count));
         if batch.wanted().contains(Fields::NAME) {
             self.extend_names(batch, rows.clone());
         }
         let kinds = batch.kinds()[rows.clone()].iter();
         self.kinds.extend(kinds.map(|kind| kind.number()));
-        match directory.followed {
+        match origin.0.followed {
             false => self.is_direct.push_ones(count),
             true => self.is_direct.push_zeros(count),
         }
@@ -306,13 +335,17 @@ impl Columns {
         }
     }
 
-    /// Adds a directory, by the number of its parent.
+    /// Adds a directory.
     #[inline]
-    fn push(&mut self, dir: u32, name: &[u8], attributes: &Attributes, wanted: Fields) {
-        self.names.extend_from_slice(name);
+    fn push(&mut self, directory: &Directory<'_>, wanted: Fields) {
+        let (attributes, parent) = (directory.attributes, directory.parent());
+        self.names.extend_from_slice(directory.name());
         self.name_offsets.push(self.names.len() as i32);
         self.attributes.push(attributes, wanted);
-        self.dirs.push(dir);
+        self.dirs
+            .push(parent.map_or(directory.root, |parent| parent.0));
+        self.has_dir.push(parent.is_some());
+        self.is_direct.push(!directory.followed);
         self.kinds.push(attributes.kind.number());
         let needed = wanted.without(Fields::NAME.union(ALL_TIMES));
         let is_known = attributes.valid.contains(needed);
@@ -341,10 +374,9 @@ impl Directories {
     #[must_use]
     pub fn row(&self, row: usize) -> DirectoryRow<'_> {
         let EntryRef { name, attributes } = self.columns.entry(row);
-        let parent = self.has_parent.get(row).then_some(self.columns.dirs[row]);
         DirectoryRow {
             id: DirId(self.ids[row]),
-            parent: parent.map(DirId),
+            parent: self.columns.dir(row),
             root: self.roots[row] as usize,
             name,
             attributes,
@@ -361,7 +393,6 @@ impl Directories {
     pub fn push_row(&mut self, others: &Directories, row: usize) {
         self.columns.push_row(&others.columns, row);
         self.ids.push(others.ids[row]);
-        self.has_parent.push(others.has_parent.get(row));
         self.roots.push(others.roots[row]);
         self.states.push(others.states[row]);
     }
@@ -371,7 +402,6 @@ impl Directories {
         let rows = self.len();
         let lengths = [
             (self.columns.len(), "columns"),
-            (self.has_parent.len(), "has_parent"),
             (self.roots.len(), "roots"),
             (self.states.len(), "states"),
         ];
@@ -390,7 +420,6 @@ impl Directories {
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.columns.clear();
-        self.has_parent.clear();
         self.roots.clear();
         self.states.clear();
         self.finished.clear();
@@ -400,18 +429,9 @@ impl Directories {
     /// Adds a directory.
     #[inline]
     pub(crate) fn push(&mut self, directory: &Directory<'_>, wanted: Fields) {
-        let parent = directory.parent();
         self.ids.push(directory.id.0);
-        self.has_parent.push(parent.is_some());
         self.roots.push(directory.root);
         self.states.push(directory.state.number());
-        self.columns.is_direct.push(!directory.followed);
-        let parent = parent.map_or(0, |parent| parent.0);
-        let name = match directory.state {
-            DirState::NoDirectory => &[],
-            _ => directory.name(),
-        };
-        self.columns
-            .push(parent, name, directory.attributes, wanted);
+        self.columns.push(directory, wanted);
     }
 }

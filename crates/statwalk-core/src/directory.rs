@@ -56,6 +56,8 @@ pub(crate) static OF_A_DIRECTORY: Attributes = Attributes::of_type(FileType::Dir
 pub(crate) enum Place {
     /// A root, by the path that the caller gave.
     Root(Arc<CStr>),
+    /// A root that is no directory, by that path.
+    File(Arc<CStr>),
     /// A child, by the offset of its name in [`Dir::names`].
     Child(Arc<Dir>, u32),
 }
@@ -78,14 +80,14 @@ pub(crate) struct MountMark {
 impl Place {
     pub(crate) fn name(&self) -> &CStr {
         match self {
-            Place::Root(path) => path,
+            Place::Root(path) | Place::File(path) => path,
             Place::Child(parent, offset) => parent.child_name(*offset),
         }
     }
 
     pub(crate) fn parent(&self) -> Option<&Arc<Dir>> {
         match self {
-            Place::Root(_) => None,
+            Place::Root(_) | Place::File(_) => None,
             Place::Child(parent, _) => Some(parent),
         }
     }
@@ -229,18 +231,15 @@ pub enum DirState {
     Excluded,
     /// It lies as deep as the scan goes, so its entries were not asked for.
     AtDepthLimit,
-    /// It is none: its only entry is a root that is no directory.
-    NoDirectory,
 }
 
 impl DirState {
-    const ALL: [DirState; 6] = [
+    const ALL: [DirState; 5] = [
         DirState::Listed,
         DirState::Unreadable,
         DirState::Crossing,
         DirState::Excluded,
         DirState::AtDepthLimit,
-        DirState::NoDirectory,
     ];
 
     /// The number of the state in [`Directories::states`](crate::Directories::states): 0
@@ -266,9 +265,7 @@ impl DirState {
 /// A directory, as a sink sees it.
 ///
 /// A sink gets each directory once, by [`Collect::directory`](crate::Collect::directory),
-/// and again beside each batch of its entries. A root that is no directory is an entry,
-/// too: of one without path, which comes beside that entry and at no other time
-/// ([`DirState::NoDirectory`]).
+/// and again as the [`Origin`] of each batch of its entries.
 #[derive(Clone, Copy)]
 pub struct Directory<'a> {
     pub(crate) place: &'a Place,
@@ -313,20 +310,6 @@ impl Directory<'_> {
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
-    }
-
-    /// The distance of its entries from the root: 0 for a root that is no directory.
-    #[must_use]
-    pub fn entry_depth(&self) -> u32 {
-        match self.holds_root() {
-            true => 0,
-            false => self.depth + 1,
-        }
-    }
-
-    /// Whether it is none, and its only entry is a root.
-    pub(crate) fn holds_root(&self) -> bool {
-        self.state == DirState::NoDirectory
     }
 
     /// Whether a link was followed on the way to its entries.
@@ -385,14 +368,46 @@ impl Directory<'_> {
 
     /// Appends the path, as in [`path`](Self::path), to a buffer that the caller keeps.
     pub fn push_path(&self, out: &mut Vec<u8>) {
-        if !self.holds_root() {
-            self.place.push_path(out);
+        self.place.push_path(out);
+    }
+}
+
+/// Where some entries were found: in a directory, or nowhere, where the entry is a root
+/// that is no directory.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a>(pub(crate) &'a Directory<'a>);
+
+impl<'a> Origin<'a> {
+    /// The directory that holds the entries; absent for a root that is no directory.
+    #[must_use]
+    pub fn directory(self) -> Option<&'a Directory<'a>> {
+        (!self.is_root()).then_some(self.0)
+    }
+
+    /// Which root the entries belong to, or which the entry is: an index into the roots of
+    /// the scan.
+    #[must_use]
+    pub fn root(self) -> usize {
+        self.0.root()
+    }
+
+    /// Whether the entry is a root.
+    pub(crate) fn is_root(self) -> bool {
+        matches!(self.0.place, Place::File(_))
+    }
+
+    /// The distance of the entries from the root: 0 for a root that is no directory.
+    #[must_use]
+    pub fn entry_depth(self) -> u32 {
+        match self.is_root() {
+            true => 0,
+            false => self.0.depth + 1,
         }
     }
 
-    /// The path of an entry of this directory.
+    /// The path of an entry.
     #[must_use]
-    pub fn entry_path(&self, name: &[u8]) -> Vec<u8> {
+    pub fn entry_path(self, name: &[u8]) -> Vec<u8> {
         let mut path = Vec::new();
         self.push_entry_path(name, &mut path);
         path
@@ -404,9 +419,9 @@ impl Directory<'_> {
     /// use statwalk_core::{Fields, Found, Fill, Scan};
     ///
     /// let mut lists = Scan::new("src").gather(Fields::NAME, |list: &mut Vec<u8>, found| {
-    ///     if let Found::Entries(directory, batch) = found {
+    ///     if let Found::Entries(origin, batch) = found {
     ///         for entry in batch.iter() {
-    ///             directory.push_entry_path(entry.name, list);
+    ///             origin.push_entry_path(entry.name, list);
     ///             list.push(b'\n');
     ///         }
     ///     }
@@ -420,11 +435,13 @@ impl Directory<'_> {
     /// assert!(list.split(|&byte| byte == b'\n').any(|path| path == b"src/lib.rs"));
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
-    pub fn push_entry_path(&self, name: &[u8], out: &mut Vec<u8>) {
-        let start = out.len();
-        self.push_path(out);
-        if out.len() > start && !out.ends_with(b"/") {
-            out.push(b'/');
+    pub fn push_entry_path(self, name: &[u8], out: &mut Vec<u8>) {
+        if !self.is_root() {
+            let start = out.len();
+            self.0.push_path(out);
+            if out.len() > start && !out.ends_with(b"/") {
+                out.push(b'/');
+            }
         }
         out.extend_from_slice(name);
     }

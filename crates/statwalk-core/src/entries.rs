@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::Batch;
-use crate::directory::{Directory, join};
+use crate::directory::{Directory, Origin, join};
 use crate::entry::{Attributes, FileType};
 use crate::error::{EntryError, Error};
 use crate::fields::Fields;
@@ -115,9 +115,9 @@ impl Scan {
             match found {
                 Found::Directory(directory) => {
                     let announced = Some(*directory.attributes());
-                    gathering.push(directory, announced, Batch::new(fields));
+                    gathering.push(Origin(directory), announced, Batch::new(fields));
                 }
-                Found::Entries(directory, batch) => gathering.push(directory, None, batch.clone()),
+                Found::Entries(origin, batch) => gathering.push(origin, None, batch.clone()),
             }
             match gathering.blocks.len() >= BLOCKS_FULL || gathering.entries >= ENTRIES_FULL {
                 true => Fill::Full,
@@ -134,13 +134,13 @@ impl Scan {
 }
 
 impl Gathering {
-    fn push(&mut self, directory: &Directory<'_>, announced: Option<Attributes>, batch: Batch) {
+    fn push(&mut self, origin: Origin<'_>, announced: Option<Attributes>, batch: Batch) {
         self.entries += batch.len();
         self.blocks.push(Block {
-            directory: directory.path(),
-            root: directory.root(),
-            depth: directory.depth(),
-            entry_depth: directory.entry_depth(),
+            directory: origin.directory().map_or_else(Vec::new, Directory::path),
+            root: origin.root(),
+            depth: origin.0.depth(),
+            entry_depth: origin.entry_depth(),
             announced,
             batch,
         });

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::batch::Batch;
-use crate::directory::Directory;
+use crate::directory::Origin;
 use crate::error::Error;
 use crate::fields::Fields;
 use crate::report::Outcome;
@@ -55,7 +55,7 @@ impl Scan {
         &self,
         fields: Fields,
         init: impl Fn() -> T,
-        each: impl Fn(&mut T, &Directory<'_>, &Batch) + Send + Sync + 'static,
+        each: impl Fn(&mut T, Origin<'_>, &Batch) + Send + Sync + 'static,
         merge: impl Fn(T, T) -> T,
     ) -> Result<Outcome<T>, Error> {
         self.run(&Fold {
@@ -71,7 +71,7 @@ impl<T, I, E, M> Sink for Fold<I, E, M>
 where
     T: Send + 'static,
     I: Fn() -> T,
-    E: Fn(&mut T, &Directory<'_>, &Batch) + Send + Sync + 'static,
+    E: Fn(&mut T, Origin<'_>, &Batch) + Send + Sync + 'static,
     M: Fn(T, T) -> T,
 {
     type State = FoldState<T, E>;
@@ -98,10 +98,10 @@ where
 impl<T, E> Collect for FoldState<T, E>
 where
     T: Send + 'static,
-    E: Fn(&mut T, &Directory<'_>, &Batch) + Send + Sync + 'static,
+    E: Fn(&mut T, Origin<'_>, &Batch) + Send + Sync + 'static,
 {
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        (self.each)(&mut self.value, directory, batch);
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        (self.each)(&mut self.value, origin, batch);
         ControlFlow::Continue(())
     }
 }

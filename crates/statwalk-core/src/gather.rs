@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::batch::Batch;
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::error::{Cause, EntryError, Error, Op};
 use crate::fields::Fields;
 use crate::lock::lock;
@@ -41,8 +41,8 @@ const PAUSE: Duration = Duration::from_millis(8);
 pub enum Found<'a> {
     /// A directory. Each comes once; its entries may come earlier.
     Directory(&'a Directory<'a>),
-    /// Entries of a directory that are not directories themselves.
-    Entries(&'a Directory<'a>, &'a Batch),
+    /// Entries of one directory that are not directories themselves, or a root that is none.
+    Entries(Origin<'a>, &'a Batch),
 }
 
 /// How full a value is that a worker fills.
@@ -83,7 +83,7 @@ pub(crate) fn deadline_after(timeout: Duration) -> Instant {
 #[derive(Clone, Copy)]
 pub(crate) enum Learned<'a> {
     Directory(&'a Directory<'a>),
-    Entries(&'a Directory<'a>, &'a Batch),
+    Entries(Origin<'a>, &'a Batch),
     /// See [`Collect::incomplete`].
     Incomplete(&'a Directory<'a>),
     /// See [`Collect::finished`].
@@ -172,9 +172,9 @@ impl Scan {
     /// use statwalk_core::{Fields, Fill, Found, Scan};
     ///
     /// let mut sources = Scan::new("src").gather(Fields::NAME, |paths: &mut Vec<Vec<u8>>, found| {
-    ///     if let Found::Entries(directory, batch) = found {
+    ///     if let Found::Entries(origin, batch) = found {
     ///         let sources = batch.iter().filter(|entry| entry.name.ends_with(b".rs"));
-    ///         paths.extend(sources.map(|entry| directory.entry_path(entry.name)));
+    ///         paths.extend(sources.map(|entry| origin.entry_path(entry.name)));
     ///     }
     ///     match paths.len() {
     ///         0 => Fill::Nothing,
@@ -198,7 +198,7 @@ impl Scan {
             fields,
             each: Box::new(move |value, learned| match learned {
                 Learned::Directory(directory) => each(value, Found::Directory(directory)),
-                Learned::Entries(directory, batch) => each(value, Found::Entries(directory, batch)),
+                Learned::Entries(origin, batch) => each(value, Found::Entries(origin, batch)),
                 Learned::Incomplete(_) | Learned::Finished(_) => Fill::Nothing,
             }),
             wants_ends: false,
@@ -540,8 +540,8 @@ impl<T: Default + Send + 'static> Collect for GatherState<T> {
         self.add(Learned::Directory(directory))
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        self.add(Learned::Entries(directory, batch))
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        self.add(Learned::Entries(origin, batch))
     }
 
     fn incomplete(&mut self, directory: &Directory<'_>) {

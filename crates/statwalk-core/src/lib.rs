@@ -109,7 +109,7 @@ pub use batch::{Batch, EntryRef};
 pub use bits::Bits;
 pub use column_table::{Column, ColumnKind, Values};
 pub use columns::{Columns, Directories, DirectoryRow};
-pub use directory::{DirState, Directory, Subdirectory};
+pub use directory::{DirState, Directory, Origin, Subdirectory};
 pub use entries::{Entries, Entry};
 pub use entry::{Attributes, DirId, FileId, FileType};
 pub use error::{Cause, EntryError, Errno, Error, Op};

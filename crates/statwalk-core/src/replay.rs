@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use foldhash::quality::RandomState;
 
 use crate::batch::Batch;
 use crate::columns::{Columns, Directories, DirectoryRow};
-use crate::directory::{Dir, DirState, Directory, MountMark, OF_A_DIRECTORY, Place};
+use crate::directory::{Dir, DirState, Directory, MountMark, OF_A_DIRECTORY, Origin, Place};
 use crate::entry::{Attributes, DirId};
 use crate::entry_name::is_entry_name;
 use crate::error::EntryError;
@@ -103,8 +103,6 @@ struct Known {
     state: DirState,
     /// How many directories in it are not finished.
     unfinished: u32,
-    /// Whether it is a root that is no directory, and has its entry.
-    is_full: bool,
 }
 
 /// Rows whose directory or parent has not come.
@@ -155,15 +153,14 @@ pub enum ReplayError {
     /// The directory of this number has a name that none can have, or an entry in it has:
     /// empty, `.`, `..`, or with `/` or NUL.
     Name(DirId),
-    /// A root that is no directory has this number, and a parent, a directory in it, or not
-    /// exactly one entry.
-    NoDirectory(DirId),
     /// The directory of this number belongs to another root than its parent.
     OtherRoot(DirId),
     /// The context does not have this root.
     Root(usize),
-    /// Two directories are this root.
+    /// Two rows are this root.
     RootTwice(usize),
+    /// This root has another name than in the context.
+    RootName(usize),
     /// There are more directories than a sink has numbers for.
     TooMany,
     /// The sink could not go on.
@@ -184,10 +181,10 @@ impl fmt::Display for ReplayError {
             ReplayError::Circle(id) => of(id, "lies in itself"),
             ReplayError::Early(id) => of(id, "was finished before a directory in it"),
             ReplayError::Name(id) => of(id, "has an invalid name, or an entry with one"),
-            ReplayError::NoDirectory(id) => of(id, "is a file, and does not hold exactly that"),
             ReplayError::OtherRoot(id) => of(id, "belongs to another root than its parent"),
             ReplayError::Root(root) => write!(f, "root {root} is missing"),
             ReplayError::RootTwice(root) => write!(f, "root {root} comes twice"),
+            ReplayError::RootName(root) => write!(f, "root {root} has another name"),
             ReplayError::TooMany => f.write_str("too many directories"),
             ReplayError::Sink(error) => write!(f, "collect entries: {error}"),
         }
@@ -263,16 +260,17 @@ impl<S: Sink> Replay<S> {
     /// directories.ids = vec![3];
     /// directories.states = vec![0];
     /// directories.roots = vec![0];
-    /// directories.has_parent.push(false);
     /// let mut columns = Columns::default();
     /// columns.dirs = vec![3, 3];
     /// columns.kinds = vec![FileType::File.number(); 2];
     /// for _ in 0..2 {
+    ///     columns.has_dir.push(true);
     ///     columns.is_direct.push(true);
     ///     columns.is_known.push(true);
     /// }
     /// let of_directories = &mut directories.columns;
     /// of_directories.dirs = vec![0];
+    /// of_directories.has_dir.push(false);
     /// of_directories.kinds = vec![FileType::Directory.number()];
     /// of_directories.is_direct.push(true);
     /// of_directories.is_known.push(true);
@@ -294,7 +292,13 @@ impl<S: Sink> Replay<S> {
             self.directory(&directories.row(row))?;
         }
         for run in entries.runs(Rows::MAX) {
-            let dir = DirId(entries.dirs[run.start]);
+            let Some(dir) = entries.dir(run.start) else {
+                let mut batch = Batch::new(self.fields);
+                let root = entries.dirs[run.start] as usize;
+                entries.copy_to(run, &mut batch);
+                self.root(root, &batch)?;
+                continue;
+            };
             let way = match entries.is_direct.get(run.start) {
                 true => Way::Direct,
                 false => Way::ByLinks,
@@ -321,9 +325,8 @@ impl<S: Sink> Replay<S> {
 
     /// Gives the sink a directory, as soon as it has got the parent.
     ///
-    /// The name of a root is not looked at: it is the path in the context. A root that is
-    /// no directory comes as [`DirState::NoDirectory`]; the sink gets it with its only
-    /// entry, whose name is that path.
+    /// The name of a root is not looked at: it is the path in the context. A root that is no
+    /// directory comes by [`root`](Self::root).
     ///
     /// ```
     /// use statwalk_core::{
@@ -409,6 +412,40 @@ impl<S: Sink> Replay<S> {
         self.entries(directory, batch, Way::ByLinks)
     }
 
+    /// Gives the sink a root that is no directory: a batch of one entry, whose name is the
+    /// path in the context.
+    ///
+    /// The batch keeps all fields that the sink asks for.
+    pub fn root(&mut self, root: usize, batch: &Batch) -> ControlFlow<()> {
+        self.check_fields(batch.wanted())?;
+        let path = match self.begin_root(root) {
+            Ok(path) => path,
+            Err(error) => return self.fail(error),
+        };
+        if batch.len() != 1 {
+            return self.fail(ReplayError::RootTwice(root));
+        }
+        if batch.wanted().contains(Fields::NAME) && batch.name(0) != path.to_bytes() {
+            return self.fail(ReplayError::RootName(root));
+        }
+        let flow = self.state.batch(
+            Origin(&Directory {
+                place: &Place::File(path),
+                id: DirId(self.next_id),
+                own: true,
+                followed: false,
+                root: root as u32,
+                depth: 0,
+                attributes: &OF_A_DIRECTORY,
+                state: DirState::Listed,
+                is_last: false,
+            }),
+            batch,
+        );
+        self.next_id += 1;
+        self.note(flow)
+    }
+
     fn entries(&mut self, dir: DirId, batch: &Batch, way: Way) -> ControlFlow<()> {
         self.check_fields(batch.wanted())?;
         if self.known.contains_key(&dir.0) {
@@ -438,9 +475,6 @@ impl<S: Sink> Replay<S> {
         };
         if known.unfinished > 0 {
             return self.fail(ReplayError::Early(directory));
-        }
-        if known.lacks_entry() {
-            return self.fail(ReplayError::NoDirectory(directory));
         }
         if let Some((view, state)) = self.view(directory) {
             state.finished(&view);
@@ -498,11 +532,7 @@ impl<S: Sink> Replay<S> {
         for id in finished {
             self.finished(DirId(id))?;
         }
-        let known = self.known.iter().filter(|(_, known)| known.lacks_entry());
-        match known.map(|(&id, _)| id).min() {
-            Some(id) => self.fail(ReplayError::NoDirectory(DirId(id))),
-            None => ControlFlow::Continue(()),
-        }
+        ControlFlow::Continue(())
     }
 
     /// Why rows wait for a directory, if any do.
@@ -574,33 +604,18 @@ impl<S: Sink> Replay<S> {
     }
 
     fn collect(&mut self, directory: DirId, batch: &Batch, way: Way) -> ControlFlow<()> {
-        let Some(known) = self.known.get_mut(&directory.0) else {
-            return self.fail(ReplayError::Missing(directory));
-        };
         if batch.is_empty() {
             return ControlFlow::Continue(());
         }
-        let has_names = batch.wanted().contains(Fields::NAME);
         let mut names = (0..batch.len()).map(|index| batch.name(index));
-        let names_fit = match known.state {
-            DirState::NoDirectory => {
-                if known.is_full || batch.len() > 1 {
-                    return self.fail(ReplayError::NoDirectory(directory));
-                }
-                known.is_full = true;
-                let path = known.place.name().to_bytes();
-                !has_names || names.all(|name| name == path)
-            }
-            _ => !has_names || names.all(is_entry_name),
-        };
-        if !names_fit {
+        if batch.wanted().contains(Fields::NAME) && !names.all(is_entry_name) {
             return self.fail(ReplayError::Name(directory));
         }
         let Some((mut view, state)) = self.view(directory) else {
             return self.fail(ReplayError::Missing(directory));
         };
         view.followed |= way == Way::ByLinks;
-        let flow = state.batch(&view, batch);
+        let flow = state.batch(Origin(&view), batch);
         self.note(flow)
     }
 
@@ -611,16 +626,10 @@ impl<S: Sink> Replay<S> {
             Err(error) => return self.fail(error),
         };
         self.next_id += 1;
-        match row.parent.and_then(|parent| self.known.get_mut(&parent.0)) {
-            Some(above) => above.unfinished += 1,
-            None => {
-                self.begun_roots.insert(row.root);
-            }
+        if let Some(above) = row.parent.and_then(|parent| self.known.get_mut(&parent.0)) {
+            above.unfinished += 1;
         }
         self.known.insert(row.id.0, known);
-        if row.state == DirState::NoDirectory {
-            return ControlFlow::Continue(());
-        }
         let Some((view, state)) = self.view(row.id) else {
             return self.fail(ReplayError::Missing(row.id));
         };
@@ -629,7 +638,21 @@ impl<S: Sink> Replay<S> {
         self.note(flow)
     }
 
-    fn known_of(&self, row: &DirectoryRow<'_>) -> Result<Known, ReplayError> {
+    /// The path of a root that begins.
+    fn begin_root(&mut self, root: usize) -> Result<Arc<CStr>, ReplayError> {
+        let path = self.context.roots.get(root);
+        let path = path.ok_or(ReplayError::Root(root))?;
+        let path = CString::new(path.as_slice()).map_err(|_| ReplayError::RootName(root))?;
+        if self.next_id / DirId::BLOCK >= DirId::BLOCKS {
+            return Err(ReplayError::TooMany);
+        }
+        match self.begun_roots.insert(root) {
+            true => Ok(path.into()),
+            false => Err(ReplayError::RootTwice(root)),
+        }
+    }
+
+    fn known_of(&mut self, row: &DirectoryRow<'_>) -> Result<Known, ReplayError> {
         let id = row.id;
         if self.known.contains_key(&id.0) {
             return Err(ReplayError::Twice(id));
@@ -647,17 +670,10 @@ impl<S: Sink> Replay<S> {
             is_followed: row.is_followed,
             state: row.state,
             unfinished: 0,
-            is_full: false,
         };
         let Some(parent) = row.parent else {
-            let path = self.context.roots.get(row.root);
-            let path = path.ok_or(ReplayError::Root(row.root))?;
-            if self.begun_roots.contains(&row.root) {
-                return Err(ReplayError::RootTwice(row.root));
-            }
-            let path = CString::new(path.as_slice()).map_err(|_| ReplayError::Name(id))?;
             return Ok(Known {
-                place: Place::Root(path.into()),
+                place: Place::Root(self.begin_root(row.root)?),
                 ..known
             });
         };
@@ -665,11 +681,6 @@ impl<S: Sink> Replay<S> {
         let above = above.ok_or(ReplayError::Missing(parent))?;
         if row.root != above.root as usize {
             return Err(ReplayError::OtherRoot(id));
-        }
-        for (id, state) in [(id, row.state), (parent, above.state)] {
-            if state == DirState::NoDirectory {
-                return Err(ReplayError::NoDirectory(id));
-            }
         }
         if !is_entry_name(row.name) {
             return Err(ReplayError::Name(id));
@@ -701,13 +712,6 @@ impl<S: Sink> Replay<S> {
             depth: above.depth + 1,
             ..known
         })
-    }
-}
-
-impl Known {
-    /// Whether it is a root that is no directory, without its only entry.
-    fn lacks_entry(&self) -> bool {
-        self.state == DirState::NoDirectory && !self.is_full
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::batch::Batch;
 use crate::columns::{Columns, Directories};
-use crate::directory::Directory;
+use crate::directory::Origin;
 use crate::error::{EntryError, Error};
 use crate::fields::Fields;
 use crate::gather::{Fill, Gather, Gathered, Learned, Next, deadline_after};
@@ -139,10 +139,10 @@ impl Scan {
     ///
     /// A directory is a row of [`Rows::directories`], and each other entry one of
     /// [`Rows::entries`]. Every number of a directory in a column is that of exactly one
-    /// row of directories, in some of the rows of the scan. The rows of one worker have a
-    /// directory before its entries, unless several workers read the directory because it
-    /// is large. Between the rows of several workers no order is promised. A directory
-    /// that cannot be read is a row all the same.
+    /// row of directories, in some of the rows of the scan. A root that is no directory has
+    /// none. The rows of one worker have a directory before its entries, unless several
+    /// workers read the directory because it is large. Between the rows of several workers no
+    /// order is promised. A directory that cannot be read is a row all the same.
     ///
     /// A worker gives its rows away from 16,384 entries on, or when the caller waits for
     /// some. An entry that cannot be read is an `Err`; it is also a row where its name is
@@ -203,7 +203,7 @@ impl Gathering {
             Learned::Directory(directory) => {
                 (self.last(stock).directories).push(directory, stock.fields);
             }
-            Learned::Entries(directory, batch) => self.add_entries(directory, batch, stock),
+            Learned::Entries(origin, batch) => self.add_entries(origin, batch, stock),
             Learned::Incomplete(directory) => {
                 let incomplete = &mut self.last(stock).directories.incomplete;
                 incomplete.push(directory.id.0);
@@ -219,10 +219,7 @@ impl Gathering {
         }
     }
 
-    fn add_entries(&mut self, directory: &Directory<'_>, batch: &Batch, stock: &Stock) {
-        if directory.holds_root() {
-            (self.last(stock).directories).push(directory, stock.fields);
-        }
+    fn add_entries(&mut self, origin: Origin<'_>, batch: &Batch, stock: &Stock) {
         let mut begin = 0;
         while begin < batch.len() {
             let entries = &mut self.last(stock).entries;
@@ -232,7 +229,7 @@ impl Gathering {
                 continue;
             }
             let end = batch.len().min(begin + room);
-            entries.extend(directory, batch, begin..end);
+            entries.extend(origin, batch, begin..end);
             begin = end;
         }
     }

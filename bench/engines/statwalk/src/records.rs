@@ -5,7 +5,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, FileType, Sink, Time};
+use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, FileType, Origin, Sink, Time};
 
 /// Keeps a record of each entry but the root.
 pub struct Records;
@@ -58,7 +58,7 @@ impl Collect for Kept {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, _: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         for entry in batch.iter() {
             self.keep(entry.name, &entry.attributes);
         }

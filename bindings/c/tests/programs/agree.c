@@ -87,9 +87,8 @@ static void of_walk(facts *all, const sw_scan *scan) {
     sw_walk_close(walk, NULL);
 }
 
-static void add_rows(facts *all, const sw_columns *c, const uint8_t *states) {
+static void add_rows(facts *all, const sw_columns *c) {
     for (size_t i = 0; i < c->len; i++) {
-        if (states && states[i] == SW_NO_DIRECTORY) continue;
         int64_t begin = c->path_offsets[i];
         fact *f = add(all, (const char *)c->paths + begin, c->path_offsets[i + 1] - begin);
         f->ino = c->ino[i], f->dev = c->dev[i], f->size = c->size[i];
@@ -113,8 +112,8 @@ static void of_batches(facts *all, const sw_scan *scan) {
     while ((got = sw_batches_next(batches, -1, &batch)) > 0) {
         if (got == SW_ERROR) continue;
         const sw_directories *directories = sw_batch_directories(batch);
-        add_rows(all, directories->columns, directories->states);
-        add_rows(all, sw_batch_entries(batch), NULL);
+        add_rows(all, directories->columns);
+        add_rows(all, sw_batch_entries(batch));
         sw_batch_free(batch);
     }
     if (got == SW_FAILED) die("sw_batches_next");

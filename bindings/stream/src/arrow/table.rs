@@ -2,9 +2,7 @@
 
 //! The columns of a scan as one table: entries and directories in the same columns.
 
-use statwalk_core::{
-    Bits, Column as Attribute, ColumnKind, Columns, DirState, Directories, Fields, FileType, Values,
-};
+use statwalk_core::{Bits, Column as Attribute, ColumnKind, Columns, Fields, FileType, Values};
 
 use super::abi::{ArrowArray, ArrowSchema};
 use super::array::{Buffer, array, schema as column_schema};
@@ -76,22 +74,14 @@ const TIME: &str = "tsn:UTC";
 #[must_use]
 pub fn tables(batch: Batch, request: &Request) -> [Option<ArrowArray>; 2] {
     let fields = request.fields();
-    let holders = batch.holders().to_vec();
-    let (entries, mut directories, paths) = batch.into_parts();
+    let (entries, directories, paths) = batch.into_parts();
     let (of_entries, of_directories) = match paths {
         Some([entries, directories]) => (Some(entries), Some(directories)),
         None => (None, None),
     };
-    let none = holder_rows(&directories);
-    if !none.is_empty() {
-        directories = without_rows(&directories, &none);
-    }
-    let rows = directories.len();
-    let of_directories = (rows > 0).then(|| {
+    let of_directories = (!directories.is_empty()).then(|| {
         let ids = Column::all(Buffer::of(directories.ids));
-        let dirs = directories.has_parent;
-        let paths = of_directories.map(|paths| paths.without(&none));
-        table(directories.columns, dirs, ids, paths, fields)
+        table(directories.columns, ids, of_directories, fields)
     });
     let rows = entries.len();
     let of_entries = (rows > 0).then(|| {
@@ -100,29 +90,9 @@ pub fn tables(batch: Batch, request: &Request) -> [Option<ArrowArray>; 2] {
             nulls: rows,
             values: Buffer::of_static(&NO_IDS),
         };
-        let mut dirs = Bits::default();
-        for dir in &entries.dirs {
-            dirs.push(holders.is_empty() || !holders.contains(dir));
-        }
-        table(entries, dirs, ids, of_entries, fields)
+        table(entries, ids, of_entries, fields)
     });
     [of_directories, of_entries]
-}
-
-/// The rows that stand for roots that are no directories.
-fn holder_rows(directories: &Directories) -> Vec<usize> {
-    let holds_root = DirState::NoDirectory.number();
-    let states = directories.states.iter().enumerate();
-    let held = states.filter(|&(_, &state)| state == holds_root);
-    held.map(|(row, _)| row).collect()
-}
-
-/// The other rows. The given ones are sorted.
-fn without_rows(directories: &Directories, rows: &[usize]) -> Directories {
-    let mut rest = Directories::default();
-    let others = (0..directories.len()).filter(|row| rows.binary_search(row).is_err());
-    others.for_each(|row| rest.push_row(directories, row));
-    rest
 }
 
 /// Values, and which of them are null.
@@ -155,13 +125,7 @@ impl Column {
     }
 }
 
-fn table(
-    mut columns: Columns,
-    dirs_known: Bits,
-    ids: Column,
-    paths: Option<Paths>,
-    fields: Fields,
-) -> ArrowArray {
+fn table(mut columns: Columns, ids: Column, paths: Option<Paths>, fields: Fields) -> ArrowArray {
     let rows = columns.len();
     let mut children = Vec::new();
     if let Some(Paths { bytes, offsets }) = paths {
@@ -173,7 +137,8 @@ fn table(
         children.push(bytes_array(rows, Buffer::of(offsets), names));
     }
     let dirs = Buffer::of(std::mem::take(&mut columns.dirs));
-    children.push(Column::of(dirs, dirs_known).array(rows));
+    let has_dir = std::mem::take(&mut columns.has_dir);
+    children.push(Column::of(dirs, has_dir).array(rows));
     children.push(ids.array(rows));
     let kinds = Buffer::of(std::mem::take(&mut columns.kinds));
     let kinds = vec![Buffer::absent(), kinds];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::contents::Contents;
 use super::outlet::{Backlog, Events, Note};
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::handle::OpenParent;
 
 /// Delivers entries, with their errors and counts.
@@ -54,7 +54,7 @@ pub(crate) fn deliver(
         for (name, op, failure) in &contents.failures {
             let path = match name.is_empty() {
                 true => directory.path(),
-                false => directory.entry_path(name),
+                false => Origin(directory).entry_path(name),
             };
             out.failed(root, path, *op, *failure);
         }

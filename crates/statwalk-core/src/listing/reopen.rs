@@ -59,7 +59,7 @@ impl<D: DirectorySource> Lister<D> {
         identity: Option<FileId>,
     ) -> Result<DirHandle, Failure> {
         let opened = match &dir.place {
-            Place::Root(path) => self.context.source.open_root(path),
+            Place::Root(path) | Place::File(path) => self.context.source.open_root(path),
             Place::Child(parent, offset) => {
                 let base = self.reopen(parent)?;
                 let (source, name) = (&self.context.source, parent.child_name(*offset));
@@ -110,7 +110,7 @@ impl<D: DirectorySource> Lister<D> {
         let mut handle = loop {
             way.push(above);
             match &above.place {
-                Place::Root(path) => {
+                Place::Root(path) | Place::File(path) => {
                     way.pop();
                     break source.find_root(path)?;
                 }

@@ -24,7 +24,7 @@ impl<D: DirectorySource> Lister<D> {
         found: &Attributes,
         out: &mut dyn Events,
     ) {
-        let place = Place::Root(Arc::from(path));
+        let place = Place::File(Arc::from(path));
         let directory = Directory {
             place: &place,
             id: out.next_id(),
@@ -33,7 +33,7 @@ impl<D: DirectorySource> Lister<D> {
             root,
             depth: 0,
             attributes: &Attributes::of_type(FileType::Unknown),
-            state: DirState::NoDirectory,
+            state: DirState::Listed,
             is_last: false,
         };
         self.contents.clear();

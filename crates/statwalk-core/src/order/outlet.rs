@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::results::Results;
 use super::worker::Duty;
 use crate::batch::Batch;
-use crate::directory::{Dir, Directory, Place};
+use crate::directory::{Dir, Directory, Origin, Place};
 use crate::entry::DirId;
 use crate::error::{Cause, EntryError, Op};
 use crate::failure::Failure;
@@ -79,7 +79,7 @@ impl<D: DirectorySource> WorkerOutlet<D> {
 
     pub(super) fn begin_in(&mut self, place: &Place) {
         match place {
-            Place::Root(path) => {
+            Place::Root(path) | Place::File(path) => {
                 self.last_parent = None;
                 self.pool.progress[self.slot.index()].begin_root(path);
             }
@@ -317,7 +317,7 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
             };
             for batch in batches {
                 if flow.is_continue() && !batch.is_empty() {
-                    flow = state.batch(directory, batch);
+                    flow = state.batch(Origin(directory), batch);
                 }
             }
             if flow.is_break() {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use crate::batch::Batch;
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::entry::DirId;
 use crate::fields::Fields;
 use crate::lock::lock;
@@ -109,9 +109,9 @@ impl Collect for Recorded {
         }
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         for entry in batch.iter() {
-            self.take(directory.root(), directory.entry_path(entry.name));
+            self.take(origin.root(), origin.entry_path(entry.name));
         }
         ControlFlow::Continue(())
     }

@@ -9,7 +9,7 @@ use crate::batch::EntryRef;
 use crate::directory::Directory;
 use crate::fields::Fields;
 
-type Test = dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync;
+type Test = dyn Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync;
 
 /// A test of entries, or none, which all of them pass.
 #[derive(Clone, Default)]
@@ -31,7 +31,7 @@ impl EntryFilter {
     /// A test that needs the given fields.
     pub(super) fn new(
         fields: Fields,
-        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> EntryFilter {
         EntryFilter {
             test: Some(Arc::new(test)),
@@ -51,7 +51,7 @@ impl EntryFilter {
 
     /// Whether a directory passes, as an entry.
     pub(super) fn passes_directory(&self, directory: &Directory<'_>) -> bool {
-        self.passes(directory, || EntryRef {
+        self.passes(Some(directory), || EntryRef {
             name: directory.name(),
             attributes: *directory.attributes(),
         })
@@ -61,7 +61,7 @@ impl EntryFilter {
     #[inline]
     pub(super) fn passes<'a>(
         &self,
-        directory: &Directory<'_>,
+        directory: Option<&Directory<'_>>,
         entry: impl FnOnce() -> EntryRef<'a>,
     ) -> bool {
         match &self.test {

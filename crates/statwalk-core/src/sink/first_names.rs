@@ -390,7 +390,7 @@ mod tests {
 
         let key = |&(dir, behind_link, name): &Name| {
             let directory = tree.directory(dir);
-            let path = directory.entry_path(NAMES[name].as_bytes());
+            let path = crate::Origin(&directory).entry_path(NAMES[name].as_bytes());
             (behind_link, directory.root, path)
         };
         let mut found = vec![None; inodes.len()];

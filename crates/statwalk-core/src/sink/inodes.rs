@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::{Collect, Context, Sink};
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory, join};
+use crate::directory::{DirState, Directory, Origin, join};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::fields::Fields;
 
@@ -265,9 +265,9 @@ impl Collect for InodesState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        if directory.holds_root() {
-            self.add(directory, None);
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        if origin.is_root() {
+            self.add(origin.0, None);
         }
         let files = batch.kinds().iter().zip(batch.known()).enumerate();
         for (index, _) in files.filter(|&(_, (&kind, &known))| kind == FileType::File && known) {
@@ -279,7 +279,7 @@ impl Collect for InodesState {
                     dev: batch.devs()[index],
                     ino: batch.inos()[index],
                 },
-                dir: directory.id().index() as u32,
+                dir: origin.0.id().index() as u32,
                 links: batch.links()[index],
             });
         }

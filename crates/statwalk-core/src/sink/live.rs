@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::seen_inodes::SeenInodes;
 use super::{Collect, Context, Sink};
 use crate::batch::Batch;
-use crate::directory::{Dir, Directory};
+use crate::directory::{Dir, Directory, Origin};
 use crate::entry::{DirId, FileType};
 use crate::fields::Fields;
 use crate::lock::lock;
@@ -412,8 +412,9 @@ impl Collect for LiveState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        if directory.holds_root() {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        let directory = origin.0;
+        if origin.is_root() {
             self.table.announce(directory);
             self.table.finish(directory);
         }

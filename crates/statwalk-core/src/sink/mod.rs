@@ -38,7 +38,7 @@ pub use totals::{RootSizes, RootTotals, Totals, TotalsState};
 pub use tree::{Node, NodeId, NodeKind, Tree, TreeFile, TreeSink, TreeState};
 
 use crate::batch::Batch;
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::error::EntryError;
 use crate::fields::Fields;
 use crate::inode_numbers::InodeNumbers;
@@ -96,7 +96,7 @@ pub enum LinkPolicy {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use statwalk_core::{Batch, Collect, Context, Directory, Fields, Scan, Sink};
+/// use statwalk_core::{Batch, Collect, Context, Fields, Origin, Scan, Sink};
 ///
 /// /// Counts names that begin with a dot.
 /// struct Hidden;
@@ -117,7 +117,7 @@ pub enum LinkPolicy {
 /// struct HiddenState(u64);
 ///
 /// impl Collect for HiddenState {
-///     fn batch(&mut self, _: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+///     fn batch(&mut self, _: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
 ///         self.0 += batch.iter().filter(|entry| entry.name.starts_with(b".")).count() as u64;
 ///         ControlFlow::Continue(())
 ///     }
@@ -157,10 +157,10 @@ pub trait Collect: Send + 'static {
         ControlFlow::Continue(())
     }
 
-    /// Takes some entries of a directory, never none.
+    /// Takes some entries of a directory, or a root that is no directory: never none.
     ///
     /// Of the directory's attributes this call may know the type alone.
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()>;
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()>;
 
     /// Learns that something in the directory is missing: it or an entry of it
     /// could not be read, or it did not hold still.
@@ -196,12 +196,12 @@ pub trait Collect: Send + 'static {
     ///
     /// ```
     /// use std::{io, ops::ControlFlow};
-    /// use statwalk_core::{Batch, Collect, Directory};
+    /// use statwalk_core::{Batch, Collect, Origin};
     ///
     /// struct Writer { file: Vec<u8>, error: Option<io::Error> }
     ///
     /// impl Collect for Writer {
-    ///     fn batch(&mut self, _: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    ///     fn batch(&mut self, _: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
     ///         match io::Write::write_all(&mut self.file, batch.names()) {
     ///             Ok(()) => ControlFlow::Continue(()),
     ///             Err(error) => {
@@ -269,8 +269,8 @@ macro_rules! together {
                 ControlFlow::Continue(())
             }
 
-            fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-                $(self.$index.batch(directory, batch)?;)+
+            fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+                $(self.$index.batch(origin, batch)?;)+
                 ControlFlow::Continue(())
             }
 
@@ -327,9 +327,9 @@ impl<C: Collect> Collect for Option<C> {
         })
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         self.as_mut().map_or(ControlFlow::Continue(()), |state| {
-            state.batch(directory, batch)
+            state.batch(origin, batch)
         })
     }
 

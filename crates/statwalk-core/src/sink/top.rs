@@ -12,7 +12,7 @@ use super::first_names::path_order;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::fields::Fields;
 
@@ -65,7 +65,7 @@ impl Top {
     pub fn with_filter(
         mut self,
         fields: Fields,
-        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> Top {
         self.filter = EntryFilter::new(fields, test);
         self
@@ -80,13 +80,19 @@ pub struct TopOf {
     /// Its attributes.
     pub attributes: Attributes,
     /// The number of its directory, as in [`Node::dir_id`](super::Node::dir_id) of a tree
-    /// from the same scan.
-    pub dir_id: DirId,
+    /// from the same scan; absent for a root that is no directory.
+    pub dir_id: Option<DirId>,
     rank: Rank,
     linked: Option<FileId>,
 }
 
 impl TopOf {
+    /// Which root it belongs to: an index into the roots of the scan.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.rank.root
+    }
+
     fn order(&self, other: &TopOf) -> Ordering {
         (self.rank.cmp(&other.rank)).then_with(|| path_order(&self.path, &other.path))
     }
@@ -140,11 +146,8 @@ enum Equals {
 }
 
 impl Equals {
-    fn of(directory: &Directory<'_>, bar: &Bar) -> Equals {
-        let mut path = directory.path();
-        if !path.is_empty() && path.last() != Some(&b'/') {
-            path.push(b'/');
-        }
+    fn of(origin: Origin<'_>, bar: &Bar) -> Equals {
+        let path = origin.entry_path(b"");
         match bar.path.starts_with(&path) {
             true => Equals::ByName(path.len()),
             false => Equals::All(path_order(&path, &bar.path)),
@@ -251,8 +254,8 @@ impl TopState {
 }
 
 impl Collect for TopState {
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let behind_link = self.context.follows && directory.is_behind_link();
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        let behind_link = self.context.follows && origin.0.is_behind_link();
         let mut equals = None;
         let sizes = match self.top.by {
             Largest::Allocated => batch.allocated_bytes(),
@@ -267,11 +270,11 @@ impl Collect for TopState {
             let rank = Rank {
                 size_bytes: Reverse(size_bytes),
                 behind_link,
-                root: directory.root(),
+                root: origin.root(),
             };
             if let Some(bar) = &self.bar {
                 let order = rank.cmp(&bar.rank).then_with(|| {
-                    let equals = equals.get_or_insert_with(|| Equals::of(directory, bar));
+                    let equals = equals.get_or_insert_with(|| Equals::of(origin, bar));
                     equals.order(batch.name(index), bar)
                 });
                 if order == Ordering::Greater {
@@ -279,11 +282,11 @@ impl Collect for TopState {
                 }
             }
             let entry = batch.entry(index);
-            if !self.top.filter.passes(directory, || entry) {
+            if !self.top.filter.passes(origin.directory(), || entry) {
                 continue;
             }
             let bar_changed = self.offer(TopOf {
-                path: directory.entry_path(entry.name),
+                path: origin.entry_path(entry.name),
                 rank,
                 linked: if may_repeat(&self.context, batch, index) {
                     entry.attributes.id()
@@ -291,7 +294,7 @@ impl Collect for TopState {
                     None
                 },
                 attributes: entry.attributes,
-                dir_id: directory.id(),
+                dir_id: origin.directory().map(Directory::id),
             });
             if bar_changed {
                 equals = None;

@@ -9,7 +9,7 @@ use super::entry_filter::EntryFilter;
 use super::seen_inodes::SeenInodes;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::entry::FileType;
 use crate::fields::Fields;
 use crate::per_root::of_root;
@@ -125,7 +125,7 @@ impl Totals {
     pub fn with_filter(
         mut self,
         fields: Fields,
-        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> Totals {
         self.filter = EntryFilter::new(fields, test);
         self
@@ -269,8 +269,8 @@ impl Collect for TotalsState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let totals = of_root(&mut self.roots, directory.root());
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        let totals = of_root(&mut self.roots, origin.root());
         if !self.filter.is_set() {
             // A batch of types alone has long runs of one type.
             for run in batch.kinds().chunk_by(|a, b| a == b) {
@@ -284,7 +284,10 @@ impl Collect for TotalsState {
         let mut sizes = RootSizes::default();
         for index in 0..batch.len() {
             if self.filter.is_set() {
-                if !self.filter.passes(directory, || batch.entry(index)) {
+                if !self
+                    .filter
+                    .passes(origin.directory(), || batch.entry(index))
+                {
                     continue;
                 }
                 totals.count(batch.kinds()[index], 1);

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{
-    Batch, Collect, Context, DirState, Directory, Fields, Order, Scan, Sink, Source, Totals,
+    Batch, Collect, Context, DirState, Directory, Fields, Order, Origin, Scan, Sink, Source, Totals,
 };
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{Scratch, or_skip, trees};
@@ -51,14 +51,14 @@ impl Collect for NamesState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         for entry in batch.iter() {
             let seen = (
                 entry.attributes.kind.letter(),
                 entry.attributes.mtime_ns(),
                 false,
             );
-            assert_eq!(self.0.insert(directory.entry_path(entry.name), seen), None);
+            assert_eq!(self.0.insert(origin.entry_path(entry.name), seen), None);
         }
         ControlFlow::Continue(())
     }

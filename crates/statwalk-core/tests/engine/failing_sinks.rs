@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use statwalk_core::{
-    Batch, Collect, Context, Directory, Fields, MemoryEntry, MemoryTree, Op, Scan, Sink, Totals,
+    Batch, Collect, Context, Directory, Fields, MemoryEntry, MemoryTree, Op, Origin, Scan, Sink,
+    Totals,
 };
 use statwalk_testkit::trees::{WideFiles, make_wide};
 
@@ -61,7 +62,7 @@ impl Collect for FullState {
         ControlFlow::Break(())
     }
 
-    fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, _: &Batch) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 

@@ -37,9 +37,16 @@ struct Dir {
     attributes: Attributes,
 }
 
+/// Where an entry lies: in the directory of a number, or nowhere, as a root.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    Dir(u32),
+    Root(usize),
+}
+
 #[derive(Clone, Debug)]
 struct Entry {
-    dir: u32,
+    at: At,
     name: Vec<u8>,
     is_direct: bool,
     attributes: Attributes,
@@ -114,7 +121,7 @@ fn table() -> impl Strategy<Value = Table> {
         let count = table.directories.len();
         for (number, (at, is_direct, attributes)) in entries.into_iter().enumerate() {
             table.entries.push(Entry {
-                dir: id(at.index(count)),
+                at: At::Dir(id(at.index(count))),
                 name: format!("f{number}").into_bytes(),
                 is_direct,
                 attributes,
@@ -127,18 +134,8 @@ fn table() -> impl Strategy<Value = Table> {
                 .entry(entry.attributes.id())
                 .or_insert(entry.attributes);
         }
-        let file = id(count);
-        table.directories.push(Dir {
-            id: file,
-            parent: None,
-            root: 1,
-            name: Vec::new(),
-            state: DirState::NoDirectory,
-            is_followed: false,
-            attributes: Attributes::of_type(FileType::Unknown),
-        });
         table.entries.push(Entry {
-            dir: file,
+            at: At::Root(1),
             name: ROOTS[1].into(),
             is_direct: true,
             // No other root has its inode: chance decides which has the bytes.
@@ -185,6 +182,7 @@ enum Damage {
     EntryDir(Index, u32),
     EntryName(Index, Vec<u8>),
     EntryIn(Index, Index),
+    EntryRoot(Index, usize),
     EntryAgain(Index),
     Incomplete(u32),
     Finished(u32),
@@ -198,7 +196,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     let number = || select(vec![0, 1, 3, 77, 1 << 30, u32::MAX - 1, u32::MAX]);
     let names: [&[u8]; 6] = [b"", b".", b"..", b"a/b", b"a\0", b"fine"];
     let name = || select(names.map(<[u8]>::to_vec).to_vec());
-    let states = vec![DirState::Listed, DirState::Excluded, DirState::NoDirectory];
+    let states = vec![DirState::Listed, DirState::Excluded];
     prop_oneof![
         (at(), at()).prop_map(|(at, id)| Id(at, id)),
         (at(), number()).prop_map(|(at, id)| NewId(at, id)),
@@ -212,6 +210,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         (at(), number()).prop_map(|(at, id)| EntryDir(at, id)),
         (at(), name()).prop_map(|(at, name)| EntryName(at, name)),
         (at(), at()).prop_map(|(at, dir)| EntryIn(at, dir)),
+        (at(), select(vec![0, 1, 2])).prop_map(|(at, root)| EntryRoot(at, root)),
         at().prop_map(EntryAgain),
         number().prop_map(Incomplete),
         number().prop_map(Finished),
@@ -246,7 +245,7 @@ impl Table {
                 Damage::Missing(_) => {}
                 Damage::EntryDir(at, id) => {
                     let at = at.index(self.entries.len());
-                    self.entries[at].dir = *id;
+                    self.entries[at].at = At::Dir(*id);
                 }
                 Damage::EntryName(at, name) => {
                     let at = at.index(self.entries.len());
@@ -254,7 +253,11 @@ impl Table {
                 }
                 Damage::EntryIn(at, other) => {
                     let (at, dir) = (at.index(self.entries.len()), id_at(other));
-                    self.entries[at].dir = dir;
+                    self.entries[at].at = At::Dir(dir);
+                }
+                Damage::EntryRoot(at, root) => {
+                    let at = at.index(self.entries.len());
+                    self.entries[at].at = At::Root(*root);
                 }
                 Damage::EntryAgain(at) => {
                     let again = self.entries[at.index(self.entries.len())].clone();
@@ -292,12 +295,7 @@ impl Table {
             let fits = match dir.parent.map(|parent| by_id.get(&parent)) {
                 None => dir.root < ROOTS.len() && roots.insert(dir.root),
                 Some(None) => false,
-                Some(Some(above)) => {
-                    let states = [above.state, dir.state];
-                    !states.contains(&DirState::NoDirectory)
-                        && above.root == dir.root
-                        && is_name(&dir.name)
-                }
+                Some(Some(above)) => above.root == dir.root && is_name(&dir.name),
             };
             let mut top = dir;
             for _ in 0..=self.directories.len() {
@@ -310,19 +308,15 @@ impl Table {
                 return false;
             }
         }
-        let mut held = HashSet::new();
-        let entries_fit = self
-            .entries
-            .iter()
-            .all(|entry| match by_id.get(&entry.dir) {
-                Some(dir) if dir.state == DirState::NoDirectory => {
-                    entry.name == ROOTS[dir.root].as_bytes() && held.insert(dir.id)
-                }
-                Some(_) => is_name(&entry.name),
-                None => false,
-            });
-        let files = (self.directories.iter()).filter(|dir| dir.state == DirState::NoDirectory);
-        let entries_fit = entries_fit && files.count() == held.len();
+        let entries_fit = self.entries.iter().all(|entry| match entry.at {
+            At::Dir(dir) => by_id.contains_key(&dir) && is_name(&entry.name),
+            At::Root(root) => {
+                ROOTS
+                    .get(root)
+                    .is_some_and(|path| entry.name == path.as_bytes())
+                    && roots.insert(root)
+            }
+        });
         let ended: HashSet<_> = self.finished.iter().collect();
         let ends_fit = ended.len() == self.finished.len()
             && ended.iter().all(|id| by_id.contains_key(id))
@@ -360,9 +354,10 @@ impl Table {
                 Row::Entry(entry) => {
                     let mut batch = Batch::new(fields);
                     batch.push(&entry.name, &entry.attributes);
-                    match entry.is_direct {
-                        true => replay.batch(id(entry.dir), &batch),
-                        false => replay.followed(id(entry.dir), &batch),
+                    match (entry.at, entry.is_direct) {
+                        (At::Root(root), _) => replay.root(root, &batch),
+                        (At::Dir(dir), true) => replay.batch(id(dir), &batch),
+                        (At::Dir(dir), false) => replay.followed(id(dir), &batch),
                     }
                 }
                 Row::Incomplete(of) => replay.incomplete(id(of)),
@@ -379,23 +374,17 @@ impl Table {
         let (mut entries, mut directories) = (Columns::default(), Directories::default());
         entries.name_offsets.push(0);
         for entry in &self.entries {
-            let Entry { dir, is_direct, .. } = *entry;
-            push(&mut entries, dir, &entry.name, is_direct, &entry.attributes);
+            let Entry { at, is_direct, .. } = *entry;
+            push(&mut entries, at, &entry.name, is_direct, &entry.attributes);
         }
         directories.columns.name_offsets.push(0);
         for dir in &self.directories {
             directories.ids.push(dir.id);
-            directories.has_parent.push(dir.parent.is_some());
             directories.roots.push(dir.root as u32);
             directories.states.push(dir.state.number());
-            let (columns, parent) = (&mut directories.columns, dir.parent.unwrap_or(9));
-            push(
-                columns,
-                parent,
-                &dir.name,
-                !dir.is_followed,
-                &dir.attributes,
-            );
+            let at = dir.parent.map_or(At::Root(9), At::Dir);
+            let columns = &mut directories.columns;
+            push(columns, at, &dir.name, !dir.is_followed, &dir.attributes);
         }
         directories.finished.clone_from(&self.finished);
         directories.incomplete.clone_from(&self.incomplete);
@@ -404,9 +393,14 @@ impl Table {
 }
 
 /// Adds a row as another program would.
-fn push(columns: &mut Columns, dir: u32, name: &[u8], is_direct: bool, of: &Attributes) {
+fn push(columns: &mut Columns, at: At, name: &[u8], is_direct: bool, of: &Attributes) {
     let row = columns.kinds.len() as u32;
+    let (dir, has_dir) = match at {
+        At::Dir(dir) => (dir, true),
+        At::Root(root) => (root as u32, false),
+    };
     columns.dirs.push(dir);
+    columns.has_dir.push(has_dir);
     columns.names.extend(name);
     columns.name_offsets.push(columns.names.len() as i32);
     columns.kinds.push(of.kind.number());
@@ -543,9 +537,8 @@ proptest! {
         for found in &answers {
             match found {
                 Ok((_, entries)) => {
-                    let is_dir = |dir: &&Dir| dir.state != DirState::NoDirectory;
-                    let dirs = table.directories.iter().filter(is_dir).count();
-                    prop_assert_eq!(*entries, (dirs + table.entries.len()) as u64);
+                    let rows = table.directories.len() + table.entries.len();
+                    prop_assert_eq!(*entries, rows as u64);
                     prop_assert!(table.is_true());
                 }
                 Err(error) => prop_assert!(!table.is_true(), "{}", error),
@@ -619,6 +612,7 @@ impl Spoil {
             16 => self.bits(&mut columns.is_known),
             17 => self.bits(&mut columns.times_are_known[Time::Modified.index()]),
             18 => self.bits(&mut columns.times_are_known[Time::Born.index()]),
+            19 => self.bits(&mut columns.has_dir),
             _ => self.column(&mut of.odd_times, |value| {
                 let time = Time::ALL[value.unsigned_abs() as usize % 4];
                 OddTime::new(value as u32, time, value)
@@ -633,8 +627,7 @@ impl Spoil {
             2 => self.column(&mut directories.states, |value| value as u8),
             3 => self.column(&mut directories.finished, |value| value as u32),
             4 => self.column(&mut directories.incomplete, |value| value as u32),
-            5 => self.bits(&mut directories.has_parent),
-            other => self.apply(other - 6, &mut directories.columns),
+            other => self.apply(other - 5, &mut directories.columns),
         }
     }
 }
@@ -679,7 +672,7 @@ fn one_file() -> (Columns, Directories) {
             attributes: full(FileType::Directory),
         }],
         entries: vec![Entry {
-            dir: 5,
+            at: At::Dir(5),
             name: b"file".to_vec(),
             is_direct: true,
             attributes: full(FileType::File),
@@ -729,8 +722,8 @@ fn a_column_that_does_not_fit_is_named() {
         ("times_are_known", |entries, _| {
             entries.times_are_known[Time::Changed.index()] = Bits::default();
         }),
-        ("has_parent", |_, directories| {
-            directories.has_parent.push(true);
+        ("has_dir", |_, directories| {
+            directories.columns.has_dir.push(true);
         }),
         ("states", |_, directories| directories.states[0] = 77),
         ("name_offsets", |_, directories| {
@@ -779,10 +772,6 @@ fn begun() -> Replay<Totals> {
 #[test]
 fn a_contradiction_ends_the_replay_at_once() {
     let of_root = |root, row| DirectoryRow { root, ..row };
-    let no_directory = |row| DirectoryRow {
-        state: DirState::NoDirectory,
-        ..row
-    };
     for (wrong, words) in [
         (row(0, Some(0), b"x"), "directory 0 comes twice"),
         (row(0, None, b""), "directory 0 comes twice"),
@@ -800,10 +789,6 @@ fn a_contradiction_ends_the_replay_at_once() {
             row(1, Some(0), b".."),
             "directory 1 has an invalid name, or an entry with one",
         ),
-        (
-            no_directory(row(1, Some(0), b"x")),
-            "directory 1 is a file, and does not hold exactly that",
-        ),
     ] {
         let mut replay = begun();
         assert!(replay.directory(&wrong).is_break(), "{words}");
@@ -818,17 +803,24 @@ fn a_contradiction_ends_the_replay_at_once() {
     batch.push(b"../x", &file);
     assert!(named.batch(id(0), &batch).is_break());
     assert!(matches!(named.finish(), Err(ReplayError::Name(of)) if of == id(0)));
-    let root_file = no_directory(of_root(1, row(1, None, b"")));
     let mut full = begun();
-    assert!(full.directory(&root_file).is_continue());
     let mut batch = Batch::new(fields);
     batch.push(ROOTS[1].as_bytes(), &file);
-    assert!(full.batch(id(1), &batch).is_continue());
-    assert!(full.batch(id(1), &batch).is_break());
-    assert!(matches!(full.finish(), Err(ReplayError::NoDirectory(of)) if of == id(1)));
-    let mut empty = begun();
-    assert!(empty.directory(&root_file).is_continue());
-    assert!(matches!(empty.finish(), Err(ReplayError::NoDirectory(of)) if of == id(1)));
+    assert!(full.root(1, &batch).is_continue());
+    assert!(full.root(1, &batch).is_break());
+    assert!(matches!(full.finish(), Err(ReplayError::RootTwice(1))));
+    let mut of_other_name = begun();
+    let mut wrong = Batch::new(fields);
+    wrong.push(b"other", &file);
+    assert!(of_other_name.root(1, &wrong).is_break());
+    assert!(matches!(
+        of_other_name.finish(),
+        Err(ReplayError::RootName(1))
+    ));
+    let mut of_many = begun();
+    batch.push(ROOTS[1].as_bytes(), &file);
+    assert!(of_many.root(1, &batch).is_break());
+    assert!(matches!(of_many.finish(), Err(ReplayError::RootTwice(1))));
     let mut early = begun();
     assert!(early.directory(&row(1, Some(0), b"x")).is_continue());
     assert!(early.finished(id(0)).is_break());

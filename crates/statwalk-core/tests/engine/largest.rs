@@ -85,7 +85,7 @@ fn a_large_file_names_its_directory_in_the_tree() {
         assert_eq!(top.len(), 4_000);
         for file in top {
             let slash = file.path.iter().rposition(|&byte| byte == b'/').unwrap();
-            assert_eq!(paths[&file.dir_id], file.path[..slash]);
+            assert_eq!(paths[&file.dir_id.unwrap()], file.path[..slash]);
         }
     }
 }

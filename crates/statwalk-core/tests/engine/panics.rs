@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use statwalk_core::tuning::AnyOrder;
-use statwalk_core::{Batch, Collect, Context, Directory, Fields, Order, Scan, Sink};
+use statwalk_core::{Batch, Collect, Context, Fields, Order, Origin, Scan, Sink};
 use statwalk_testkit::trees;
 
 use super::harness::made;
@@ -30,7 +30,7 @@ impl Sink for Panics {
 }
 
 impl Collect for Panics {
-    fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, _: &Batch) -> ControlFlow<()> {
         panic!("as this test wants it");
     }
 }

@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex};
 
-use statwalk_core::{Batch, Collect, Context, DirId, Directory, Fields, Order, Scan, Sink};
+use statwalk_core::{Batch, Collect, Context, DirId, Directory, Fields, Order, Origin, Scan, Sink};
 use statwalk_testkit::trees::{WideFiles, make_wide};
 
 use super::harness::scratch_in_memory;
@@ -52,7 +52,7 @@ impl Collect for Gate {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, _: &Batch) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

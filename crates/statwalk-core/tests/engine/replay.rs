@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use statwalk_core::{
     Attributes, Batch, Collect, Context, DirId, DirState, Directory, DirectoryRow, EntryError,
     Exclusions, Fields, FileId, FileType, Grouping, Inodes, Largest, LinkPolicy, LiveDir, LiveTree,
-    Node, Replay, Scan, Sink, Stats, SymlinkPolicy, Time, Top, Totals, Tree, TreeSink,
+    Node, Origin, Replay, Scan, Sink, Stats, SymlinkPolicy, Time, Top, Totals, Tree, TreeSink,
 };
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::generator::{Shape, generate};
@@ -132,12 +132,12 @@ impl Collect for EndsState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
-        let depth = match directory.entry_depth() {
-            0 => "a root",
-            _ => "entries",
+    fn batch(&mut self, origin: Origin<'_>, _: &Batch) -> ControlFlow<()> {
+        let seen = match origin.directory() {
+            None => ("a root", Vec::new()),
+            Some(directory) => ("entries", directory.path()),
         };
-        self.0.insert((depth, directory.path()));
+        self.0.insert(seen);
         ControlFlow::Continue(())
     }
 
@@ -235,18 +235,19 @@ impl Everything {
             TreeSink::new().without_sizes(),
             TreeSink::new().without_types().with_files(),
             TreeSink::new().with_filter(Fields::NAME, |directory, entry| {
-                directory.depth() % 2 == 0 && entry.name.len() > 3
+                directory.is_none_or(|dir| dir.depth() % 2 == 0) && entry.name.len() > 3
             }),
         ];
         let ages = Stats::new(Grouping::Age).with_subgroups(Grouping::Group);
         let fields = Fields::NAME | Fields::MTIME;
         let filtered = Totals::new().with_filter(fields, |directory, entry| {
             let order = entry.attributes.mtime_order(1_000_000_000);
-            directory.path().len() % 2 == 0 && order.is_some()
+            directory.is_none_or(|dir| dir.path().len() % 2 == 0) && order.is_some()
         });
         let top = Top::new(5, Largest::Apparent);
         let top = top.with_filter(Fields::OWNER, |directory, entry| {
-            directory.entry_path(entry.name).len() % 3 != 0
+            let len = directory.map_or(0, |dir| dir.path().len());
+            (len + entry.name.len()) % 3 != 0
         });
         let (ages, filtered, top, inodes) = run.run(&(ages, filtered, top, Inodes::new()));
         let top: Vec<_> = (top.iter()).map(|of| (&of.path, of.attributes)).collect();

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use statwalk_core::{
     Batch, Canceller, Collect, Context, DirId, Directory, Fields, LinkPolicy, LiveTree, Node,
-    RootReport, Scan, Sink, Source, SymlinkPolicy, Tree, TreeSink,
+    Origin, RootReport, Scan, Sink, Source, SymlinkPolicy, Tree, TreeSink,
 };
 use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::{Random, Scratch, mounts, or_skip, strategy, trees};
@@ -64,7 +64,7 @@ impl Collect for Stop {
         self.count()
     }
 
-    fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, _: &Batch) -> ControlFlow<()> {
         self.count()
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use statwalk_core::tuning::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
 use statwalk_core::{
-    Batch, Collect, Context, Directory, Fields, Outcome, RootTotals, Scan, Sink, Source, Totals,
+    Batch, Collect, Context, Fields, Origin, Outcome, RootTotals, Scan, Sink, Source, Totals,
 };
 use statwalk_testkit::fault_fs::{self, FaultFs, FaultFsBuilder, Latency, Where};
 use statwalk_testkit::mounts::FileSystem;
@@ -171,7 +171,7 @@ impl Sink for Inodes {
 }
 
 impl Collect for InodesState {
-    fn batch(&mut self, _: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         let ids = batch.iter().filter_map(|entry| entry.attributes.id());
         self.0.extend(ids.map(|id| id.ino() as u64));
         ControlFlow::Continue(())

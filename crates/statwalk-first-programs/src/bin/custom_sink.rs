@@ -7,7 +7,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use statwalk_core::{Batch, Collect, Context, DirId, Directory, Fields, Scan, Sink};
+use statwalk_core::{Batch, Collect, Context, DirId, Directory, Fields, Origin, Scan, Sink};
 
 struct EmptyDirs;
 
@@ -49,9 +49,9 @@ impl Collect for Seen {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         if !batch.is_empty() {
-            self.filled.insert(directory.id());
+            self.filled.extend(origin.directory().map(Directory::id));
         }
         ControlFlow::Continue(())
     }

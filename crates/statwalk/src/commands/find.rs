@@ -255,11 +255,11 @@ impl Search {
                     rows.path = path;
                 }
             }
-            Found::Entries(directory, batch) => {
+            Found::Entries(origin, batch) => {
                 let mut path = std::mem::take(&mut rows.path);
                 if let (Some(end), Keeps::Rows) = (self.plain_end(), keeps) {
                     path.clear();
-                    directory.push_entry_path(b"", &mut path);
+                    origin.push_entry_path(b"", &mut path);
                     rows.add_paths(&path, batch, end);
                     rows.path = path;
                     return;
@@ -272,7 +272,7 @@ impl Search {
                     }
                     let stem = *stem.get_or_insert_with(|| {
                         path.clear();
-                        directory.push_entry_path(b"", &mut path);
+                        origin.push_entry_path(b"", &mut path);
                         path.len()
                     });
                     path.truncate(stem);

@@ -39,7 +39,9 @@ impl<'a> LargeFiles<'a> {
     pub(crate) fn new(files: &'a [TopOf]) -> Self {
         let mut by_directory: HashMap<DirId, Vec<&TopOf>> = HashMap::new();
         for file in files {
-            by_directory.entry(file.dir_id).or_default().push(file);
+            if let Some(id) = file.dir_id {
+                by_directory.entry(id).or_default().push(file);
+            }
         }
         LargeFiles(by_directory)
     }

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use foldhash::fast::RandomState;
-use statwalk_core::{Batch, Collect, Context, DirId, DirState, Directory, Fields, FileType, Sink};
+use statwalk_core::{
+    Batch, Collect, Context, DirId, DirState, Directory, Fields, FileType, Origin, Sink,
+};
 use statwalk_view::rebuildable::{TraceKind, Traces};
 
 /// The traces of each directory that has any.
@@ -58,7 +60,10 @@ impl Collect for TraceState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        let Some(directory) = origin.directory() else {
+            return ControlFlow::Continue(());
+        };
         let mut traces = Traces::NONE;
         // By columns: a call for each name would be most of the cost.
         let names = batch.names();

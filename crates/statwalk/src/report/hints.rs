@@ -93,7 +93,7 @@ impl<'a> Hints<'_, 'a> {
         }));
         for file in self.largest {
             let newest = file.attributes.mtime_ns().filter(|&ns| is_old(Some(ns)));
-            let mut above = self.tree.tree.directory(file.dir_id);
+            let mut above = (file.dir_id).and_then(|id| self.tree.tree.directory(id));
             let mut is_within = false;
             while let Some(directory) = above {
                 is_within |= is_old_directory(&directory);

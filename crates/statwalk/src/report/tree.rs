@@ -208,8 +208,12 @@ impl<'a> ScannedTree<'a> {
             .rsplit(|&byte| byte == b'/')
             .next()
             .unwrap_or_default();
-        match self.tree.directory(file.dir_id) {
-            Some(directory) if directory.is_dir() => {
+        let Some(dir) = file.dir_id else {
+            let root = self.tree.root(file.root());
+            return root.map_or_else(|| file.path.clone(), |root| self.path(root));
+        };
+        match self.tree.directory(dir) {
+            Some(directory) => {
                 let mut path = self.path(directory);
                 if !path.ends_with(b"/") {
                     path.push(b'/');
@@ -217,8 +221,6 @@ impl<'a> ScannedTree<'a> {
                 path.extend_from_slice(name);
                 path
             }
-            // A root that is a file.
-            Some(root) => self.path(root),
             None => file.path.clone(),
         }
     }

@@ -111,15 +111,19 @@ impl Filters {
 
     /// The filters as a sink takes them: the attributes that they read, and the test.
     /// Absent where every entry passes.
+    #[expect(
+        clippy::type_complexity,
+        reason = "no alias can name the type of a closure"
+    )]
     pub(crate) fn test(
         self,
     ) -> Option<(
         Fields,
-        impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Clone + Send + Sync + 'static,
+        impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Clone + Send + Sync + 'static,
     )> {
         let filters = (!self.is_empty()).then(|| Arc::new(self))?;
         let fields = filters.fields();
-        let test = move |_: &Directory<'_>, entry: &EntryRef<'_>| {
+        let test = move |_: Option<&Directory<'_>>, entry: &EntryRef<'_>| {
             filters.pass(entry.name, &entry.attributes)
         };
         Some((fields, test))

@@ -8,7 +8,7 @@ use super::super::results::{with_types, without_types};
 use super::*;
 use crate::batch::Batch;
 use crate::calls::Calls;
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::error::{Cause, Errno};
 use crate::exclusion::Exclusions;
 use crate::fields::Fields;
@@ -26,7 +26,7 @@ impl Collect for Gate {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, _: &Batch) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -96,7 +96,7 @@ impl Collect for Numbers {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, _: Origin<'_>, _: &Batch) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

@@ -27,7 +27,7 @@ use super::first_names::LinkName;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
-use crate::directory::Directory;
+use crate::directory::{Directory, Origin};
 use crate::entry::FileId;
 use crate::fields::Fields;
 
@@ -154,7 +154,7 @@ impl Stats {
     pub fn with_filter(
         mut self,
         fields: Fields,
-        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> Stats {
         self.filter = EntryFilter::new(fields, test);
         self
@@ -299,15 +299,18 @@ impl Collect for StatsState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let depth = directory.entry_depth();
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        let depth = origin.entry_depth();
         for index in 0..batch.len() {
-            if !self.filter.passes(directory, || batch.entry(index)) {
+            if !self
+                .filter
+                .passes(origin.directory(), || batch.entry(index))
+            {
                 continue;
             }
             let is_linked = batch.known()[index] && may_repeat(&self.context, batch, index);
             let linked = is_linked.then(|| batch.id(index));
-            self.add(directory, &Sample::of(batch, index, depth), linked);
+            self.add(origin.0, &Sample::of(batch, index, depth), linked);
         }
         ControlFlow::Continue(())
     }

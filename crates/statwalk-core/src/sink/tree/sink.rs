@@ -271,7 +271,7 @@ impl TreeSink {
     pub fn with_filter(
         mut self,
         fields: Fields,
-        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> TreeSink {
         self.filter = EntryFilter::new(fields, test);
         self

@@ -12,7 +12,7 @@ use super::names::Names;
 use super::owners::{OwnerNumber, Owners};
 use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, Sums, Traits};
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory};
+use crate::directory::{DirState, Directory, Origin};
 use crate::entry::{DirId, FileType};
 use crate::sink::entry_filter::EntryFilter;
 use crate::sink::first_names::{FirstNames, Kept, LinkName};
@@ -232,10 +232,11 @@ impl Collect for TreeState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         if batch.is_empty() {
             return ControlFlow::Continue(());
         }
+        let directory = origin.0;
         let dir = directory.id().0;
         let mut sums = Sums::NOTHING;
         // The sums of a directory are packed; a batch adds to them once.
@@ -252,7 +253,10 @@ impl Collect for TreeState {
         let latest_ns = self.latest_ns();
         let mut entries = 0;
         for index in 0..batch.len() {
-            if !self.filter.passes(directory, || batch.entry(index)) {
+            if !self
+                .filter
+                .passes(origin.directory(), || batch.entry(index))
+            {
                 continue;
             }
             entries += 1;
@@ -296,7 +300,7 @@ impl Collect for TreeState {
         let own = directory.id_is_own();
         let record = self.record(directory.id(), own);
         record.sums.add(&sums);
-        if directory.holds_root() {
+        if origin.is_root() {
             record.name = DirRecord::name_of_root(directory.root);
             record.kind = RecordKind::root_file(batch.kinds()[0]);
         }

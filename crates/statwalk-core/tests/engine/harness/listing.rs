@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use statwalk_core::{Batch, Collect, Context, Directory, Fields, FileType, Sink};
+use statwalk_core::{Batch, Collect, Context, Directory, Fields, FileType, Origin, Sink};
 
 /// Lists everything, sorted by path.
 pub(crate) struct Listing {
@@ -68,10 +68,10 @@ impl Collect for ListingState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         self.0.extend(batch.iter().map(|entry| Listed {
-            root: directory.root(),
-            path: directory.entry_path(entry.name),
+            root: origin.root(),
+            path: origin.entry_path(entry.name),
             kind: entry.attributes.kind,
             size_bytes: entry.attributes.size_bytes(),
         }));

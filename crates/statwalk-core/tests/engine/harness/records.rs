@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, Sink, Time};
+use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, Origin, Sink, Time};
 
 /// Keeps all that is known of every entry, by path.
 pub(crate) struct Records;
@@ -92,10 +92,10 @@ impl Collect for RecordsState {
         ControlFlow::Continue(())
     }
 
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         self.0.extend(batch.iter().map(|entry| {
             let record = Record::of(&entry.attributes);
-            (directory.entry_path(entry.name), record)
+            (origin.entry_path(entry.name), record)
         }));
         ControlFlow::Continue(())
     }

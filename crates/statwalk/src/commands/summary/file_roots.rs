@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Batch, Collect, Context, DirState, Directory, Fields, Sink};
+use statwalk_core::{Batch, Collect, Context, Fields, Origin, Sink};
 
 /// Finds the numbers of the roots that are no directories.
 pub(super) struct FileRoots;
@@ -32,9 +32,9 @@ impl Sink for FileRoots {
 }
 
 impl Collect for FileRootsState {
-    fn batch(&mut self, directory: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
-        if directory.state() == DirState::NoDirectory {
-            self.0.insert(directory.root());
+    fn batch(&mut self, origin: Origin<'_>, _: &Batch) -> ControlFlow<()> {
+        if origin.directory().is_none() {
+            self.0.insert(origin.root());
         }
         ControlFlow::Continue(())
     }

@@ -145,7 +145,8 @@ final class Pruning {
     private boolean isDecided(Rows rows) {
         int[] directories = rows.ids == null ? rows.dirs : rows.ids;
         for (int row = 0; row < rows.length; row++) {
-            if (fate(directories[row]) == UNDECIDED) {
+            boolean isFile = rows.ids == null && rows.isRoot(row);
+            if (!isFile && fate(directories[row]) == UNDECIDED) {
                 return false;
             }
         }
@@ -155,7 +156,8 @@ final class Pruning {
     /** Whether a row of a batch that was given is an entry for the caller. */
     boolean keeps(Rows rows, int row) {
         return rows.ids == null
-                ? fates[rows.dirs[row]] == ENTERED : fates[rows.ids[row]] != BELOW;
+                ? !rows.isRoot(row) && fates[rows.dirs[row]] == ENTERED
+                : fates[rows.ids[row]] != BELOW;
     }
 
     /** Whether a path is that of a pruned directory, or lies below one. */

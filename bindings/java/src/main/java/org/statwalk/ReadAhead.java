@@ -258,6 +258,9 @@ final class ReadAhead {
         int last = -1;
         Part part = null;
         for (int row = 0; row < rows.length; row++) {
+            if (rows.isRoot(row)) {
+                continue;
+            }
             if (rows.dirs[row] == last) {
                 part.end++;
                 continue;

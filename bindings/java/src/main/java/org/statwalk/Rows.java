@@ -9,14 +9,14 @@ final class Rows {
     int length;
     /** Of directories: their numbers; null for other entries. */
     int[] ids;
-    /** Of directories: whether each has one above it, in bits. */
-    byte[] hasParent;
     /** Of directories: the root that each belongs to. */
     int[] roots;
     /** Of directories: how far each was read. */
     byte[] states;
-    /** The number of the directory that each is in. */
+    /** The number of the directory that each is in; without meaning for a root. */
     int[] dirs;
+    /** Whether each lies in a directory, in bits: 0 for a root. */
+    byte[] hasDir;
     /** Where a scan asks for names. */
     byte[] names;
     int[] nameOffsets;
@@ -50,7 +50,7 @@ final class Rows {
     }
 
     boolean isRoot(int row) {
-        return ids != null && !bit(hasParent, row);
+        return !bit(hasDir, row);
     }
 
     byte[] path(int row) {

@@ -137,7 +137,7 @@ final class Scan implements AutoCloseable {
                 how = ScanEnd.COMPLETE;
             }
         }
-        if (options.onError() == null && how != ScanEnd.COMPLETE) {
+        if (options.onError() == null && (how != ScanEnd.COMPLETE || errorCount > 0)) {
             throw new IncompleteScanException(errors, errorCount);
         }
     }

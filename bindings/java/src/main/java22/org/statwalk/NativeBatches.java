@@ -98,11 +98,14 @@ final class NativeBatches implements Batches {
                 Reference.reachabilityFence(place);
                 switch (got) {
                     case VALUE -> {
+                        Rows[] tables;
                         try {
-                            return rows(library, batch);
+                            tables = rows(library, batch);
                         } finally {
                             library.free(batch);
                         }
+                        reportFiles(tables[1]);
+                        return tables;
                     }
                     case ERROR -> onError.accept(error(library.error(handle.pointer)));
                     case END -> {
@@ -140,6 +143,16 @@ final class NativeBatches implements Batches {
         cleanable.clean();
     }
 
+    /** A root was a directory before the scan. If a file has taken its place, that is an error. */
+    private void reportFiles(Rows entries) {
+        for (int row = 0; entries.hasDir != null && row < entries.length; row++) {
+            if (entries.isRoot(row)) {
+                byte[] path = entries.paths != null ? entries.path(row) : entries.name(row);
+                onError.accept(new EntryException(path, "read", 20, "Not a directory"));
+            }
+        }
+    }
+
     /** By `struct sw_error`. */
     private static EntryException error(long pointer) {
         long[] error = NativeMemory.longs(pointer, 5);
@@ -154,46 +167,46 @@ final class NativeBatches implements Batches {
     /** By `struct sw_directories`. */
     private static Rows[] rows(NativeLibrary library, long batch) {
         Rows entries = columns(library.entries(batch));
-        long[] c = NativeMemory.longs(library.directories(batch), 5);
+        long[] c = NativeMemory.longs(library.directories(batch), 4);
         Rows of = columns(c[0]);
         of.ids = NativeMemory.ints(c[1], of.length);
-        of.hasParent = NativeMemory.bytes(c[2], (of.length + 7) / 8);
-        of.roots = NativeMemory.ints(c[3], of.length);
-        of.states = NativeMemory.bytes(c[4], of.length);
+        of.roots = NativeMemory.ints(c[2], of.length);
+        of.states = NativeMemory.bytes(c[3], of.length);
         return new Rows[] {of, entries};
     }
 
     /** By `struct sw_columns`: its members have eight bytes each. */
     private static Rows columns(long pointer) {
-        long[] c = NativeMemory.longs(pointer, 24);
+        long[] c = NativeMemory.longs(pointer, 25);
         Rows rows = new Rows();
         int length = rows.length = (int) c[0];
         int bits = (length + 7) / 8;
         rows.dirs = NativeMemory.ints(c[1], length);
-        if (c[3] != 0) {
-            rows.nameOffsets = NativeMemory.ints(c[3], length + 1);
-            rows.names = NativeMemory.bytes(c[2], rows.nameOffsets[length]);
+        rows.hasDir = NativeMemory.bytes(c[2], bits);
+        if (c[4] != 0) {
+            rows.nameOffsets = NativeMemory.ints(c[4], length + 1);
+            rows.names = NativeMemory.bytes(c[3], rows.nameOffsets[length]);
         }
-        if (c[5] != 0) {
-            rows.pathOffsets = NativeMemory.longs(c[5], length + 1);
-            rows.paths = NativeMemory.bytes(c[4], (int) rows.pathOffsets[length]);
+        if (c[6] != 0) {
+            rows.pathOffsets = NativeMemory.longs(c[6], length + 1);
+            rows.paths = NativeMemory.bytes(c[5], (int) rows.pathOffsets[length]);
         }
-        rows.types = NativeMemory.bytes(c[6], length);
-        rows.isKnown = NativeMemory.bytes(c[7], bits);
-        rows.size = NativeMemory.longs(c[8], length);
-        rows.ino = NativeMemory.longs(c[11], length);
-        rows.dev = NativeMemory.longs(c[12], length);
-        rows.mtime = NativeMemory.longs(c[13], length);
-        rows.atime = NativeMemory.longs(c[14], length);
-        rows.ctime = NativeMemory.longs(c[15], length);
-        rows.btime = NativeMemory.longs(c[16], length);
-        rows.mtimeIsKnown = NativeMemory.bytes(c[17], bits);
-        rows.atimeIsKnown = NativeMemory.bytes(c[18], bits);
-        rows.ctimeIsKnown = NativeMemory.bytes(c[19], bits);
-        rows.btimeIsKnown = NativeMemory.bytes(c[20], bits);
-        rows.uid = NativeMemory.ints(c[21], length);
-        rows.gid = NativeMemory.ints(c[22], length);
-        rows.mode = NativeMemory.shorts(c[23], length);
+        rows.types = NativeMemory.bytes(c[7], length);
+        rows.isKnown = NativeMemory.bytes(c[8], bits);
+        rows.size = NativeMemory.longs(c[9], length);
+        rows.ino = NativeMemory.longs(c[12], length);
+        rows.dev = NativeMemory.longs(c[13], length);
+        rows.mtime = NativeMemory.longs(c[14], length);
+        rows.atime = NativeMemory.longs(c[15], length);
+        rows.ctime = NativeMemory.longs(c[16], length);
+        rows.btime = NativeMemory.longs(c[17], length);
+        rows.mtimeIsKnown = NativeMemory.bytes(c[18], bits);
+        rows.atimeIsKnown = NativeMemory.bytes(c[19], bits);
+        rows.ctimeIsKnown = NativeMemory.bytes(c[20], bits);
+        rows.btimeIsKnown = NativeMemory.bytes(c[21], bits);
+        rows.uid = NativeMemory.ints(c[22], length);
+        rows.gid = NativeMemory.ints(c[23], length);
+        rows.mode = NativeMemory.shorts(c[24], length);
         return rows;
     }
 }
