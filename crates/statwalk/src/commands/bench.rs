@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap};
 use statwalk_core::Order;
 use statwalk_view::{
     Align, Cell, Charset, Column, PlotBar, Spread, Terminal, bar_plot, counted, escape, list_table,
@@ -22,7 +22,7 @@ use crate::commands::delivery::form_of;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{BenchFlags, When};
-use crate::output::json::{self, BenchJson, ConditionsJson, ResultJson};
+use crate::output::json::{self, Fields, Json, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::request::{Request, calls};
@@ -169,7 +169,7 @@ impl Answer for BenchAnswer<'_> {
     }
 
     fn document(&self) -> impl Serialize {
-        json::alone(&self.origin, self.json())
+        json::alone(&self.origin, self)
     }
 }
 
@@ -388,74 +388,107 @@ impl BenchAnswer<'_> {
             .collect();
         bar_plot(&title, &bars)
     }
+}
 
-    fn json(&self) -> BenchJson {
-        let totals = &self.measurements.totals;
-        let entries = totals.entries.max(1) as f64;
-        let result = |row: &Row| {
-            let Measured { setting, cache, .. } = self.measured(row);
-            ResultJson {
-                cache: cache.name(),
-                level: setting.level.name(),
-                setting: setting.label(),
-                flags: setting.flags(),
-                rounds: row.rounds,
-                wall_s: Some(row.wall.into()),
-                cpu_s: Some(row.cpu.into()),
-                calls_per_entry: Some(row.calls / entries),
-                workers: Some(row.workers),
-                differs: None,
-            }
-        };
-        let without = self
-            .measurements
-            .measured
-            .iter()
-            .filter(|measured| measured.differs.is_some() || measured.runs.is_empty());
-        let untimed = without.map(|measured| ResultJson {
-            cache: measured.cache.name(),
-            level: measured.setting.level.name(),
-            setting: measured.setting.label(),
-            flags: measured.setting.flags(),
-            rounds: 0,
-            wall_s: None,
-            cpu_s: None,
-            calls_per_entry: None,
-            workers: None,
-            differs: measured.differs.clone(),
-        });
-        let best = |cache| match self.best(cache) {
-            Some((_, flags)) => Some(flags),
-            None => self.judged_base(cache).map(|_| String::new()),
-        };
+impl Fields for BenchAnswer<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let measurements = &self.measurements;
         let done = |cache| {
-            let mut rounds = self.measurements.rounds.iter();
-            rounds
-                .find(|rounds| rounds.cache == cache)
-                .map(|rounds| rounds.done)
+            let mut rounds = measurements.rounds.iter();
+            let rounds = rounds.find(|rounds| rounds.cache == cache);
+            rounds.map(|rounds| rounds.done)
         };
-        let (path, path_b64) = statwalk_view::json_path(self.path.as_os_str().as_bytes());
-        BenchJson {
-            path,
-            path_b64,
-            conditions: ConditionsJson::new(&self.conditions, &self.measurements.load),
-            entries: totals.entries,
-            dirs: totals.dirs,
-            complete: self.measurements.is_complete,
-            seed: self.seed,
-            rounds_asked: self.flags.rounds,
-            rounds_done: done(Cache::Warm).unwrap_or(0),
-            cold_rounds_done: done(Cache::Cold),
-            stopped_by: match self.end() {
+        object.text("path", self.path.as_os_str().as_bytes());
+        object.field("conditions", Json(Surroundings(self)));
+        object.field("entries", measurements.totals.entries);
+        object.field("dirs", measurements.totals.dirs);
+        // Whether statwalk read everything in every run.
+        object.field("complete", measurements.is_complete);
+        object.field("seed", self.seed);
+        object.field("rounds_asked", self.flags.rounds);
+        // The first warm round too, which does not count.
+        object.field("rounds_done", done(Cache::Warm).unwrap_or(0));
+        object.known("cold_rounds_done", done(Cache::Cold));
+        object.known(
+            "stopped_by",
+            match self.end() {
                 End::AllRounds => None,
                 End::Budget => Some("budget"),
                 End::Interrupted => Some("signal"),
             },
-            elapsed_s: self.measurements.elapsed.as_secs_f64(),
-            results: self.rows.iter().map(result).chain(untimed).collect(),
-            best_warm: best(Cache::Warm),
-            best_cold: best(Cache::Cold).filter(|_| self.flags.cold),
+        );
+        object.field("elapsed_s", measurements.elapsed.as_secs_f64());
+        let timed = self.rows.iter().map(|row| (self.measured(row), Some(row)));
+        let untimed = measurements.measured.iter();
+        let untimed = untimed.filter(|of| of.differs.is_some() || of.runs.is_empty());
+        let results = timed.chain(untimed.map(|of| (of, None)));
+        let entries = measurements.totals.entries.max(1) as f64;
+        object.list(
+            "results",
+            results.map(|(of, row)| Setting { of, row, entries }),
+        );
+        // The flags of the best setting, empty for the default; absent where unknown.
+        let best = |cache| match self.best(cache) {
+            Some((_, flags)) => Some(flags),
+            None => self.judged_base(cache).map(|_| String::new()),
+        };
+        object.known("best_warm", best(Cache::Warm));
+        object.known("best_cold", best(Cache::Cold).filter(|_| self.flags.cold));
+    }
+}
+
+/// A setting. Without a row it was not measured, or its answer differs.
+struct Setting<'a> {
+    of: &'a Measured,
+    row: Option<&'a Row>,
+    entries: f64,
+}
+
+impl Fields for Setting<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let Setting { of, row, entries } = self;
+        object.field("cache", of.cache.name());
+        object.field("level", of.setting.level.name());
+        object.field("setting", of.setting.label());
+        object.known("flags", of.setting.flags());
+        object.field("rounds", row.map_or(0, |row| row.rounds));
+        match row {
+            Some(row) => {
+                object.field("wall_s", Json(row.wall));
+                object.field("cpu_s", Json(row.cpu));
+                object.field("calls_per_entry", row.calls / entries);
+                // Of the largest run.
+                object.field("workers", row.workers);
+            }
+            None => object.known("differs", of.differs.as_ref()),
         }
+    }
+}
+
+impl Fields for Spread {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("median", self.median);
+        object.field("first_quartile", self.low);
+        object.field("third_quartile", self.high);
+    }
+}
+
+/// The surroundings of a measurement.
+struct Surroundings<'a>(&'a BenchAnswer<'a>);
+
+impl Fields for Surroundings<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let (conditions, load) = (&self.0.conditions, &self.0.measurements.load);
+        object.field("kernel", &conditions.kernel);
+        object.field("processors", conditions.processors);
+        object.known("processor", conditions.processor.as_ref());
+        object.known("file_system", conditions.file_system.as_ref());
+        object.known("mount_options", conditions.mount_options.as_ref());
+        object.known("device", conditions.device.as_ref());
+        object.known("rotational", conditions.is_rotational);
+        // Shares of the processors: that of other processes, and that of a machine's host.
+        object.known("others_share", load.others);
+        object.known("stolen_share", load.stolen);
     }
 }
 

@@ -118,7 +118,12 @@ impl Answer for ChangesAnswer<'_> {
     }
 
     fn document(&self) -> impl Serialize {
-        let document = ChangesJson::new(self.path, self.since, &self.found, self.elapsed);
+        let document = ChangesJson {
+            path: self.path,
+            since: self.since,
+            found: &self.found,
+            elapsed: self.elapsed,
+        };
         json::alone(&self.origin, document)
     }
 }

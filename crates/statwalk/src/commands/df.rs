@@ -238,12 +238,19 @@ impl Answer for DfAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        let file_systems = self.explained.iter().map(|explained| {
-            FileSystemJson::new(&explained.file_system, &explained.account, &explained.about)
+        let file_systems = self.explained.iter().map(|explained| FileSystemJson {
+            found: &explained.file_system,
+            account: &explained.account,
+            about: &explained.about,
         });
-        let not_scanned = self.not_scanned.iter();
-        let not_scanned = not_scanned.map(|one| NotScannedJson::new(&one.mounted, &one.reason));
-        let document = DfJson::new(file_systems.collect(), not_scanned.collect());
+        let not_scanned = self.not_scanned.iter().map(|one| NotScannedJson {
+            mounted: &one.mounted,
+            reason: &one.reason,
+        });
+        let document = DfJson {
+            file_systems: file_systems.collect(),
+            not_scanned: not_scanned.collect(),
+        };
         json::alone(&self.origin, document)
     }
 }

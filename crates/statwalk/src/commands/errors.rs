@@ -14,7 +14,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::ErrorsFlags;
 use crate::output::ending::Errors;
-use crate::output::json::{self, NothingElse};
+use crate::output::json;
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::request::Request;
@@ -76,7 +76,7 @@ impl Answer for ErrorsAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        json::of_scan(&self.about, self.errors(), NothingElse {})
+        json::of_scan(&self.about, self.errors(), ())
     }
 }
 

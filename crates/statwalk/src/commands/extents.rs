@@ -16,7 +16,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{ExtentsFlags, ExtentsSortName};
 use crate::output::ending::{self, Errors};
-use crate::output::json::ExtentsJsonAnswer;
+use crate::output::json::{ExtentsJson, Field};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::output::rows::{Selection, Side};
@@ -202,9 +202,12 @@ impl Answer for ExtentsAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        let is_incomplete = |path: &[u8]| self.about.has_errors_at_or_below(path);
-        let answer = ExtentsJsonAnswer::new(&self.usage, self.dirs(), is_incomplete);
-        self.about.document(answer)
+        let extents = ExtentsJson {
+            usage: &self.usage,
+            dirs: self.dirs().collect(),
+            about: &self.about,
+        };
+        self.about.document(Field("extents", extents))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::flags::{FindFlags, shown_word};
 use crate::output::ending::Errors;
 use crate::output::found_fields::FoundFields;
 use crate::output::interruptible::InterruptibleStdout;
-use crate::output::json::{self, FoundJson};
+use crate::output::json;
 use crate::request::filters::Filters;
 use crate::request::name_pattern;
 use crate::request::{Form, Request, safe};
@@ -293,7 +293,7 @@ impl Search {
     /// The end of each row, where every entry passes and a row is its path alone.
     fn plain_end(&self) -> Option<u8> {
         match self.form {
-            Form::Rows(end) if self.passes_all && self.shown.names().is_empty() => Some(end.byte()),
+            Form::Rows(end) if self.passes_all && self.shown.is_empty() => Some(end.byte()),
             _ => None,
         }
     }
@@ -314,7 +314,7 @@ impl Search {
                 out.push(end.byte());
             }
             Form::Json(screen) => {
-                let found = FoundJson::new(path, attributes, self.shown.names(), &OwnersHere);
+                let found = self.shown.json(path, attributes, OwnersHere);
                 json::line(&found, screen, out);
             }
         }

@@ -24,7 +24,6 @@ use crate::flags::{
 };
 use crate::output::ending::{self, Errors};
 use crate::output::found_fields::FoundFields;
-use crate::output::json::FoundJson;
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::request::RowEnd;
@@ -214,7 +213,8 @@ fn the_rows_of_a_list() {
             for screen in [None, Some(Screen::of_size(80, 24))] {
                 fields.write_columns(attributes, &owners, screen, &mut out);
             }
-            let json = FoundJson::new(&entry.path(), attributes, fields.names(), &owners);
+            let path = entry.path();
+            let json = fields.json(&path, attributes, owners.clone());
             out.extend(serde_json::to_vec(&json).unwrap());
         }
         out

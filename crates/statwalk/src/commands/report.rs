@@ -7,9 +7,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap};
 use statwalk_report::{Detail, Names, html, markdown};
-use statwalk_view::{DateStyle, SizeFormat, grouped, json_path, wrap};
+use statwalk_view::{DateStyle, SizeFormat, grouped, wrap};
 
 use crate::answer::about::About;
 use crate::answer::largest_files;
@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::flags::{ReportFlags, ReportFormat};
 use crate::output::Output;
 use crate::output::ending::Errors;
+use crate::output::json::{Field, Fields, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::report::{self, file_name};
@@ -279,37 +280,21 @@ impl Answer for ReportAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        let (path, path_b64) = json_path(self.path.as_os_str().as_bytes());
-        self.about.document(ReportJson {
-            report: FileJson {
-                path,
-                path_b64,
-                format: match self.format {
-                    ReportFormat::Html => "html",
-                    ReportFormat::Markdown => "markdown",
-                },
-                bytes: self.byte_count,
-                nodes: self.nodes.map(|nodes| nodes.count),
-            },
-        })
+        self.about.document(Field("report", self))
     }
 }
 
-/// The answer of `report`.
-#[derive(Serialize)]
-struct ReportJson {
-    report: FileJson,
-}
-
-/// The file that was written.
-#[derive(Serialize)]
-struct FileJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    format: &'static str,
-    bytes: u64,
-    /// Of the tree.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<u64>,
+impl Fields for ReportAnswer {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.text("path", self.path.as_os_str().as_bytes());
+        object.field(
+            "format",
+            match self.format {
+                ReportFormat::Html => "html",
+                ReportFormat::Markdown => "markdown",
+            },
+        );
+        object.field("bytes", self.byte_count);
+        object.known("nodes", self.nodes.map(|nodes| nodes.count));
+    }
 }

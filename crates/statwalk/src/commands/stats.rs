@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap};
 use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Totals};
 use statwalk_view::wrap;
 
@@ -19,7 +19,7 @@ use crate::flags::{By, StatsFlags, StatsSortName};
 use crate::output::ending::Errors;
 use crate::output::group_label::label;
 use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
-use crate::output::json::{GroupJson, GroupsAnswer};
+use crate::output::json::{Fields, GroupJson, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::request::filters::Filters;
@@ -231,16 +231,21 @@ impl Answer for StatsAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        let groups = self.groups();
-        let answer = GroupsAnswer {
-            by: self.by.iter().map(|&by| name_of(by)).collect(),
-            groups: groups
-                .map(|(keys, sum)| {
-                    GroupJson::new(keys, &sum.tally, sum.sizes.as_ref(), &self.about.owners)
-                })
-                .collect(),
-        };
-        self.about.document(answer)
+        self.about.document(self)
+    }
+}
+
+impl Fields for StatsAnswer {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let by: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
+        object.field("by", by);
+        let groups = self.groups().map(|(keys, sum)| GroupJson {
+            keys,
+            tally: &sum.tally,
+            sizes: sum.sizes.as_ref(),
+            owners: &self.about.owners,
+        });
+        object.list("groups", groups);
     }
 }
 
@@ -260,7 +265,7 @@ impl StatsAnswer {
     }
 
     /// All groups with their keys; with two keys those of the second.
-    fn groups(&self) -> impl Iterator<Item = (Vec<&GroupKey>, &Sum)> {
+    fn groups(&self) -> impl Iterator<Item = (Vec<&GroupKey>, &Sum)> + Clone {
         let is_crossed = self.by.len() > 1;
         self.sections.iter().flat_map(move |section| {
             let whole = (!is_crossed).then(|| (vec![&section.key], &section.sum));

@@ -93,24 +93,10 @@ pub(crate) enum FieldName {
 
 impl FieldName {
     /// The fields that [`All`](Self::All) means, in the order of the help.
-    pub(crate) const EACH: [FieldName; 16] = [
-        FieldName::Type,
-        FieldName::Size,
-        FieldName::Allocated,
-        FieldName::Links,
-        FieldName::Inode,
-        FieldName::Device,
-        FieldName::Mtime,
-        FieldName::Atime,
-        FieldName::Ctime,
-        FieldName::Btime,
-        FieldName::Owner,
-        FieldName::Group,
-        FieldName::Uid,
-        FieldName::Gid,
-        FieldName::Mode,
-        FieldName::Rdev,
-    ];
+    pub(crate) fn each() -> impl Iterator<Item = FieldName> {
+        let names = FieldName::value_variants().iter().copied();
+        names.filter(|name| *name != FieldName::All)
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -12,6 +12,7 @@ use statwalk_view::{
 
 use crate::answer::about::{About, LeftOut, Root};
 use crate::exit_status::ExitStatus;
+use crate::output::json::Fields;
 use crate::output::printer::ROWS_FOR_SENTENCES;
 use crate::output::{error_summary, explain, json};
 use crate::request::Sizes;
@@ -150,7 +151,7 @@ impl About {
     }
 
     /// The JSON document, with the fields of one command.
-    pub(crate) fn document(&self, answer: impl Serialize) -> impl Serialize {
+    pub(crate) fn document(&self, answer: impl Fields) -> impl Serialize {
         json::of_scan(self, self.errors(), answer)
     }
 }

@@ -5,17 +5,20 @@
 use std::io::Write as _;
 
 use jiff::tz::TimeZone;
-use rustix::fs::{major, minor};
-use statwalk_core::{Attributes, Fields, FileType, Time};
+use statwalk_core::{Attributes, Fields};
 use statwalk_view::{Charset, DateStyle, SizeFormat, escape};
 
 use crate::answer::owner_names::Owners;
 use crate::flags::FieldName;
+use crate::output::attribute_table::{Value, field_and_keys, value};
+use crate::output::json::{EntryJson, Json};
 use crate::system::screen::Screen;
 
 /// The attributes that the user names, in their order.
 pub(crate) struct FoundFields {
     names: Vec<FieldName>,
+    /// Those of JSON.
+    in_json: Vec<FieldName>,
     /// On a screen sizes have units, and times are dates of this zone.
     zone: TimeZone,
     style: DateStyle,
@@ -27,16 +30,17 @@ impl FoundFields {
         let mut names = Vec::new();
         for &name in wanted {
             let meant = match name {
-                FieldName::All => &FieldName::EACH[..],
-                _ => &[name],
+                FieldName::All => FieldName::each().collect(),
+                _ => vec![name],
             };
             for name in meant {
-                if !names.contains(name) {
-                    names.push(*name);
+                if !names.contains(&name) {
+                    names.push(name);
                 }
             }
         }
         FoundFields {
+            in_json: in_json(&names),
             zone: match names.is_empty() {
                 true => TimeZone::UTC,
                 false => TimeZone::system(),
@@ -46,27 +50,29 @@ impl FoundFields {
         }
     }
 
-    /// The names, in the order of the columns.
-    pub(crate) fn names(&self) -> &[FieldName] {
-        &self.names
+    /// Whether lists show paths alone.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// An entry with these attributes; without any name, with those that filters read.
+    pub(crate) fn json<'a, O>(
+        &'a self,
+        path: &'a [u8],
+        attributes: &'a Attributes,
+        owners: O,
+    ) -> Json<EntryJson<'a, O>> {
+        Json(EntryJson {
+            path,
+            attributes,
+            names: &self.in_json,
+            owners,
+        })
     }
 
     /// The attributes that the scan must read.
     pub(crate) fn wanted(&self) -> Fields {
-        let fields = self.names.iter().map(|name| match name {
-            FieldName::Type | FieldName::All => Fields::TYPE,
-            FieldName::Size => Fields::SIZE,
-            FieldName::Allocated => Fields::ALLOCATED,
-            FieldName::Links => Fields::LINKS,
-            FieldName::Inode | FieldName::Device => Fields::ID,
-            FieldName::Mtime => Fields::MTIME,
-            FieldName::Atime => Fields::ATIME,
-            FieldName::Ctime => Fields::CTIME,
-            FieldName::Btime => Fields::BTIME,
-            FieldName::Owner | FieldName::Group | FieldName::Uid | FieldName::Gid => Fields::OWNER,
-            FieldName::Mode => Fields::MODE,
-            FieldName::Rdev => Fields::RDEV,
-        });
+        let fields = self.names.iter().map(|&name| field_and_keys(name).0);
         fields.fold(Fields::NONE, Fields::union)
     }
 
@@ -108,38 +114,40 @@ impl FoundFields {
         screen: Option<Screen>,
         out: &mut Vec<u8>,
     ) {
-        let size = |bytes: Option<u64>| {
-            bytes.map(|bytes| match screen {
-                Some(_) => SizeFormat::Binary.text(bytes.into()),
-                None => bytes.to_string(),
-            })
-        };
-        let time = |ns: Option<i64>| match screen {
-            Some(_) => ns.and_then(|ns| self.style.text(ns, &self.zone)),
-            None => ns.map(seconds),
-        };
-        let text = match name {
-            FieldName::Type => Some(attributes.kind.letter().to_string()),
-            FieldName::Size => size(attributes.size_bytes()),
-            FieldName::Allocated => size(attributes.allocated_bytes()),
-            FieldName::Links => attributes.links().map(|links| links.to_string()),
-            FieldName::Inode => attributes.id().map(|id| id.ino().to_string()),
-            FieldName::Device => attributes.id().map(|id| device(id.dev())),
-            FieldName::Mtime => time(attributes.mtime_ns()),
-            FieldName::Atime => time(attributes.time_ns(Time::Accessed)),
-            FieldName::Ctime => time(attributes.time_ns(Time::Changed)),
-            FieldName::Btime => time(attributes.time_ns(Time::Born)),
-            FieldName::Uid => attributes.uid().map(|uid| uid.to_string()),
-            FieldName::Gid => attributes.gid().map(|gid| gid.to_string()),
-            FieldName::Owner => attributes.uid().map(|uid| account(uid, owners.user(uid))),
-            FieldName::Group => attributes.gid().map(|gid| account(gid, owners.group(gid))),
-            FieldName::Mode => attributes.mode().map(permissions),
-            FieldName::Rdev => rdev(attributes),
-            FieldName::All => None,
-        };
+        let text = value(name, attributes).and_then(|value| match (value, screen) {
+            (Value::Bytes(bytes), Some(_)) => Some(SizeFormat::Binary.text(bytes.into())),
+            (Value::Bytes(bytes), None) => Some(bytes.to_string()),
+            (Value::Time(ns), Some(_)) => self.style.text(ns, &self.zone),
+            (Value::Time(ns), None) => Some(seconds(ns)),
+            (Value::Number(number), _) => Some(number.to_string()),
+            (Value::User(uid), _) => Some(account(uid, owners.user(uid))),
+            (Value::Group(gid), _) => Some(account(gid, owners.group(gid))),
+            (Value::Text(text), _) => Some(text),
+        });
         // To write into a vector cannot fail.
         let _ = out.write_all(text.unwrap_or_default().as_bytes());
     }
+}
+
+/// The attributes that filters read.
+const OF_FILTERS: &[FieldName] = &[
+    FieldName::Size,
+    FieldName::Mtime,
+    FieldName::Uid,
+    FieldName::Gid,
+];
+
+/// The names for JSON, each key once, in the order of [`FieldName::each`]. The number of an
+/// owner stands in the place of its name. The type is none of them: each entry has it.
+fn in_json(names: &[FieldName]) -> Vec<FieldName> {
+    let key = |name: FieldName| field_and_keys(name).1[0];
+    let place = |name| FieldName::each().position(|other| key(other) == key(name));
+    let names = if names.is_empty() { OF_FILTERS } else { names };
+    let mut names = names.to_vec();
+    names.retain(|name| *name != FieldName::Type);
+    names.sort_by_key(|&name| (place(name), name as usize));
+    names.dedup_by_key(|name| key(*name));
+    names
 }
 
 /// A number of nanoseconds as seconds with nine decimals.
@@ -148,24 +156,6 @@ fn seconds(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
     format!("{sign}{}.{:09}", ns / SECOND_NS, ns % SECOND_NS)
-}
-
-/// A device as in `/proc/self/mountinfo`: its major and minor number.
-pub(crate) fn device(number: u64) -> String {
-    format!("{}:{}", major(number), minor(number))
-}
-
-/// The permission bits, in octal as chmod(1) takes them.
-pub(crate) fn permissions(mode: u16) -> String {
-    format!("{:04o}", mode & 0o7777)
-}
-
-/// The device that a device node stands for; absent for other types.
-pub(crate) fn rdev(attributes: &Attributes) -> Option<String> {
-    match attributes.kind {
-        FileType::CharDevice | FileType::BlockDevice => attributes.rdev().map(device),
-        _ => None,
-    }
 }
 
 /// The name of an account, or its number where nobody has it. A name with a tabulator
@@ -194,14 +184,22 @@ mod tests {
     }
 
     #[test]
+    fn json_has_each_key_once_in_one_order() {
+        use FieldName::{Gid, Group, Links, Mtime, Owner, Type, Uid};
+        assert_eq!(in_json(&[Group, Uid, Type, Links]), [Links, Uid, Group]);
+        assert_eq!(in_json(&[Gid, Uid, Group, Owner]), [Owner, Group]);
+        assert_eq!(in_json(&[Uid, Mtime, Gid]), [Mtime, Uid, Gid]);
+    }
+
+    #[test]
     fn fields_count_once_at_their_first_place() {
         use FieldName::{All, Mtime, Size, Type};
         let fields = FoundFields::new(&[Mtime, Size, Mtime]);
-        assert_eq!(fields.names(), [Mtime, Size]);
+        assert_eq!(fields.names, [Mtime, Size]);
         let all = FoundFields::new(&[Mtime, All]);
-        assert_eq!(all.names()[..3], [Mtime, Type, Size]);
-        assert_eq!(all.names().len(), FieldName::EACH.len());
-        assert!(!all.names().contains(&All));
+        assert_eq!(all.names[..3], [Mtime, Type, Size]);
+        assert_eq!(all.names.len(), FieldName::each().count());
+        assert!(!all.names.contains(&All));
         assert!(!FoundFields::new(&[Type]).wanted().need_stat());
     }
 }

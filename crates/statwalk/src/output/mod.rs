@@ -5,6 +5,7 @@
 //! Standard output has a large buffer. No error of a write is lost: std's own handle
 //! takes a closed stdout for success.
 
+pub(crate) mod attribute_table;
 pub(crate) mod ending;
 pub(crate) mod error_summary;
 pub(crate) mod explain;

@@ -17,7 +17,7 @@ use crate::answer::about::{About, Root};
 use crate::failure::Failure;
 use crate::output::ending;
 use crate::output::error_summary::command;
-use crate::output::json::{Counted, TreeAnswer, TreeRows};
+use crate::output::json::{Counted, TreeRows};
 use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
@@ -165,7 +165,7 @@ impl Answer for SummaryAnswer {
 
     fn document(&self) -> impl Serialize {
         let roots = self.tree.as_ref().map(|tree| self.roots(tree));
-        let rows = TreeRows {
+        self.about.document(TreeRows {
             roots: roots.unwrap_or_default(),
             selection: self.selection(Side::Before),
             order: self.view.order,
@@ -173,9 +173,7 @@ impl Answer for SummaryAnswer {
             min_bytes: self.view.min_bytes,
             is_filtered: self.view.is_filtered,
             further_names: self.further_names(),
-        };
-        let answer = TreeAnswer { tree: rows };
-        self.about.document(answer)
+        })
     }
 }
 

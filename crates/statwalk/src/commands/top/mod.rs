@@ -3,8 +3,8 @@
 //! `statwalk top`: the largest files, the largest directories, or those that a program
 //! makes again.
 
-use serde::Serialize;
-use statwalk_core::{Node, TopOf, Totals, TreeSink, path_order};
+use serde::ser::{Serialize, SerializeMap};
+use statwalk_core::{Attributes, Node, NodeId, TopOf, Totals, Tree, TreeSink, path_order};
 use statwalk_view::rebuildable::Rule;
 use statwalk_view::{Align, Cell, Column, age, counted, list_table, share, wrap};
 
@@ -16,7 +16,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::TopFlags;
 use crate::output::ending::{self, Errors};
-use crate::output::json::{RebuildableJson, TopAnswer, TopJson, node_json};
+use crate::output::json::{EntryJson, Fields, Json, NodeJson, Object, Rebuildable};
 use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
@@ -44,7 +44,13 @@ struct Large {
     is_incomplete: bool,
     /// The program that makes it again, where such directories are asked for.
     rebuilt_by: Option<&'static str>,
-    json: TopJson,
+    found: Found,
+}
+
+/// A file with its attributes, or a directory of the tree.
+enum Found {
+    File(Box<Attributes>),
+    Directory(NodeId),
 }
 
 /// The largest files or directories, in the order of their rows.
@@ -59,15 +65,20 @@ pub(super) struct LargestAnswer {
     /// The filters on names, where the list is one of files.
     names: Option<NameFilters>,
     /// The sums of all directories that a program makes again, where those are asked for.
-    rebuildable: Option<RebuildableJson>,
+    rebuildable: Option<Rebuildable>,
     large: Vec<Large>,
+    /// Absent where the list is one of files.
+    tree: Option<Tree>,
     pub(super) about: About,
 }
 
 pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
     let (request, answer) = answer_of(flags)?;
     print(&answer, request.form)?;
-    Ok(conclude(&request, &answer.about, Errors::Untold))
+    let status = conclude(&request, &answer.about, Errors::Untold);
+    // The program ends: to free a large tree piece by piece would only take time.
+    std::mem::forget(answer);
+    Ok(status)
 }
 
 /// Scans, and makes the answer.
@@ -123,6 +134,7 @@ fn files(
         rebuildable: None,
         title: "FILE",
         large: top.iter().map(|file| Large::file(file, &sizes)).collect(),
+        tree: None,
         about,
     })
 }
@@ -145,8 +157,6 @@ fn directories(
     let nodes = largest_directories(&tree, sizes.order(), wanted, count);
     let directory = |node| Large::directory(node, &sizes);
     let large = nodes.iter().map(directory).collect();
-    // The program ends: to free a large tree piece by piece would only take time.
-    std::mem::forget(tree);
     Ok(LargestAnswer {
         sizes,
         rows_max: None,
@@ -155,6 +165,7 @@ fn directories(
         rebuildable: None,
         title: "DIRECTORY",
         large,
+        tree: Some(tree),
         about,
     })
 }
@@ -178,7 +189,7 @@ fn rebuildable(
             && filters.pass_size(node.apparent_bytes().unwrap_or(0))
             && filters.pass_newest(node.newest_mtime_ns())
     });
-    let mut sum = RebuildableJson::default();
+    let mut sum = Rebuildable::default();
     for (node, _) in &found {
         sum.dirs += 1;
         sum.apparent_bytes += node.apparent_bytes().unwrap_or(0);
@@ -196,8 +207,6 @@ fn rebuildable(
     });
     large.truncate(count);
     let large = large.into_iter().map(|(_, large)| large).collect();
-    // As above.
-    std::mem::forget(tree);
     Ok(LargestAnswer {
         sizes,
         rows_max: None,
@@ -206,17 +215,15 @@ fn rebuildable(
         rebuildable: Some(sum),
         title: "DIRECTORY",
         large,
+        tree: Some(tree),
         about,
     })
 }
 
 impl Large {
     fn rebuildable(node: &Node<'_>, rule: &Rule, sizes: &Sizes) -> Large {
-        let mut json = node_json(node);
-        json.rebuilt_by = Some(rule.rebuilt_by);
         Large {
             rebuilt_by: Some(rule.rebuilt_by),
-            json: TopJson::Directory(json),
             ..Large::directory(node, sizes)
         }
     }
@@ -230,7 +237,7 @@ impl Large {
             mtime_ns: file.attributes.mtime_ns(),
             is_incomplete: false,
             rebuilt_by: None,
-            json: TopJson::from(file),
+            found: Found::File(Box::new(file.attributes)),
         }
     }
 
@@ -241,14 +248,14 @@ impl Large {
             mtime_ns: node.newest_mtime_ns(),
             is_incomplete: node.is_incomplete(),
             rebuilt_by: None,
-            json: TopJson::Directory(node_json(node)),
+            found: Found::Directory(node.id()),
         }
     }
 }
 
 impl LargestAnswer {
     /// The largest, at most so many, in the order of their rows.
-    fn rows(&self, rows_max: usize) -> impl Iterator<Item = &Large> {
+    fn rows(&self, rows_max: usize) -> impl Iterator<Item = &Large> + Clone {
         let rows = &self.large[..self.large.len().min(rows_max)];
         let (forward, backward) = match self.is_reversed {
             false => (rows, &[][..]),
@@ -258,7 +265,7 @@ impl LargestAnswer {
     }
 
     /// The sum of the directories that a program makes again, those without a row too.
-    fn sum_lines(&self, sum: &RebuildableJson, whole: u128, screen: Screen) -> Vec<String> {
+    fn sum_lines(&self, sum: &Rebuildable, whole: u128, screen: Screen) -> Vec<String> {
         let terminal = screen.terminal;
         if sum.dirs == 0 {
             return wrap(
@@ -344,10 +351,39 @@ impl Answer for LargestAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        let top = self.rows(usize::MAX).map(|one| &one.json).collect();
-        self.about.document(TopAnswer {
-            top,
-            rebuildable: self.rebuildable,
-        })
+        self.about.document(self)
+    }
+}
+
+impl Fields for LargestAnswer {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let tree = self.tree.as_ref();
+        let top = self.rows(usize::MAX).map(|large| LargeJson { large, tree });
+        object.list("top", top);
+        object.known("rebuildable", self.rebuildable.as_ref().map(Json));
+    }
+}
+
+/// A large file, or a large directory in the form that it has in `tree`.
+struct LargeJson<'a> {
+    large: &'a Large,
+    tree: Option<&'a Tree>,
+}
+
+impl Fields for LargeJson<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        match (&self.large.found, self.tree) {
+            (Found::File(attributes), _) => {
+                EntryJson::of_file(&self.large.path, attributes).write(object)
+            }
+            (Found::Directory(id), Some(tree)) => NodeJson {
+                node: tree.node(*id),
+                counts_inodes: false,
+                is_further_name: false,
+                rebuilt_by: self.large.rebuilt_by,
+            }
+            .write(object),
+            (Found::Directory(_), None) => {}
+        }
     }
 }

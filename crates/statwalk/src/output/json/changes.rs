@@ -6,83 +6,50 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
 use statwalk_core::Generation;
 use statwalk_core::btrfs::{Change, Changes};
-use statwalk_view::json_path;
 
-use super::entries::FileJson;
+use super::entries::EntryJson;
+use super::object::{Fields, Object};
 
 /// The answer of `changes`.
-#[derive(Serialize)]
-pub(crate) struct ChangesJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    elapsed_s: f64,
-    since: u64,
-    /// With `generation` the value of `--since` for the next search.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uuid: Option<String>,
-    generation: u64,
-    changes: Vec<ChangeJson>,
+pub(crate) struct ChangesJson<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) since: Generation,
+    pub(crate) found: &'a Changes,
+    pub(crate) elapsed: Duration,
 }
 
-#[derive(Serialize)]
-struct ChangeJson {
-    /// The kind of change.
-    new: &'static str,
-    #[serde(flatten)]
-    entry: FileJson,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inode: Option<u128>,
-    /// All names that a changed directory has now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<NameJson>>,
+impl Fields for ChangesJson<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let generation = self.found.generation;
+        object.text("path", self.path.as_os_str().as_bytes());
+        object.elapsed(self.elapsed);
+        object.field("since", self.since.number);
+        // With `generation` the value of `--since` for the next search.
+        object.known("uuid", generation.uuid.map(|uuid| uuid.to_string()));
+        object.field("generation", generation.number);
+        object.list("changes", self.found.changes.iter());
+    }
 }
 
-#[derive(Serialize)]
-struct NameJson {
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name_b64: Option<String>,
-}
-
-impl ChangesJson {
-    pub(crate) fn new(
-        path: &Path,
-        since: Generation,
-        found: &Changes,
-        elapsed: Duration,
-    ) -> ChangesJson {
-        let (path, path_b64) = json_path(path.as_os_str().as_bytes());
-        ChangesJson {
-            path,
-            path_b64,
-            // Whole microseconds: the rest would be noise.
-            elapsed_s: elapsed.as_micros() as f64 / 1e6,
-            since: since.number,
-            uuid: found.generation.uuid.map(|uuid| uuid.to_string()),
-            generation: found.generation.number,
-            changes: found.changes.iter().map(ChangeJson::new).collect(),
+impl Fields for Change {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("new", self.kind.name());
+        EntryJson::of_file(&self.path, &self.attributes).write(object);
+        object.known("inode", self.attributes.id().map(|id| id.ino()));
+        if let Some(names) = &self.names {
+            object.list("names", names.iter().map(Name));
         }
     }
 }
 
-impl ChangeJson {
-    fn new(change: &Change) -> ChangeJson {
-        let name = |name: &Vec<u8>| {
-            let (name, name_b64) = json_path(name);
-            NameJson { name, name_b64 }
-        };
-        ChangeJson {
-            new: change.kind.name(),
-            entry: FileJson::new(&change.path, &change.attributes),
-            inode: change.attributes.id().map(|id| id.ino()),
-            names: change
-                .names
-                .as_ref()
-                .map(|names| names.iter().map(name).collect()),
-        }
+/// A name that a changed directory has now.
+struct Name<'a>(&'a Vec<u8>);
+
+impl Fields for Name<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.text("name", self.0);
     }
 }

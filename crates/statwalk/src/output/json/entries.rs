@@ -1,209 +1,156 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Single entries and groups of them in JSON: the answers of `top`, `stats`
-//! and `find`.
+//! Single entries and groups of them in JSON: parts of the answers of `top`, `stats`,
+//! `changes` and `find`.
 
-use serde::Serialize;
-use statwalk_core::{Attributes, GroupKey, SizeHistogram, Tally, Time, TopOf};
+use serde::ser::SerializeMap;
+use statwalk_core::{Attributes, FileType, GroupKey, SizeHistogram, Tally};
 use statwalk_view::json_path;
 
-use super::seconds_and_rest;
-use super::tree_rows::NodeJson;
-use crate::answer::owner_names::Owners;
+use super::object::{Fields, Json, Object};
+use crate::answer::owner_names::{OwnerNames, Owners};
 use crate::flags::FieldName;
-use crate::output::found_fields::{device, permissions, rdev};
+use crate::output::attribute_table::{Value, field_and_keys, value};
 
-/// The answer of `top`: the largest first.
-#[derive(Serialize)]
-pub(crate) struct TopAnswer<'a> {
-    pub(crate) top: Vec<&'a TopJson>,
-    /// Only where those are asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) rebuildable: Option<RebuildableJson>,
+/// An entry: its path, its type, and some of its attributes.
+pub(crate) struct EntryJson<'a, O> {
+    pub(crate) path: &'a [u8],
+    pub(crate) attributes: &'a Attributes,
+    /// In the order of their keys. The type is none of them: each entry has it.
+    pub(crate) names: &'a [FieldName],
+    pub(crate) owners: O,
+}
+
+impl<'a> EntryJson<'a, OwnerNames> {
+    /// A file of a list.
+    pub(crate) fn of_file(path: &'a [u8], attributes: &'a Attributes) -> EntryJson<'a, OwnerNames> {
+        EntryJson {
+            path,
+            attributes,
+            names: &[
+                FieldName::Size,
+                FieldName::Allocated,
+                FieldName::Mtime,
+                FieldName::Links,
+            ],
+            owners: OwnerNames::default(),
+        }
+    }
+}
+
+impl<O: Owners> Fields for EntryJson<'_, O> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.text("path", self.path);
+        object.field("type", self.attributes.kind.letter());
+        for name in self.names {
+            let Some(value) = value(*name, self.attributes) else {
+                continue;
+            };
+            let (_, keys) = field_and_keys(*name);
+            match value {
+                Value::Bytes(bytes) => object.field(keys[0], bytes),
+                Value::Time(ns) => object.time(keys, Some(ns)),
+                Value::Number(number) => object.field(keys[0], number),
+                Value::User(uid) => {
+                    object.field(keys[0], uid);
+                    object.known(keys[1], self.owners.user(uid).map(utf8));
+                }
+                Value::Group(gid) => {
+                    object.field(keys[0], gid);
+                    object.known(keys[1], self.owners.group(gid).map(utf8));
+                }
+                Value::Text(text) => object.field(keys[0], text),
+            }
+        }
+    }
+}
+
+/// A name as text alone: the number stands beside it.
+fn utf8(name: impl AsRef<[u8]>) -> String {
+    json_path(name.as_ref()).0
 }
 
 /// The sums of all directories that a program makes again, listed or not.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct RebuildableJson {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rebuildable {
     pub(crate) dirs: u64,
     pub(crate) apparent_bytes: u128,
     pub(crate) allocated_bytes: u128,
 }
 
-/// A large file, or a large directory in the form that it has in `tree`.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum TopJson {
-    File(FileJson),
-    Directory(NodeJson),
-}
-
-/// An entry with the attributes of files.
-#[derive(Serialize)]
-pub(crate) struct FileJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    #[serde(rename = "type")]
-    kind: char,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    apparent_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allocated_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_s: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    links: Option<u32>,
-}
-
-impl FileJson {
-    pub(crate) fn new(path: &[u8], attributes: &Attributes) -> FileJson {
-        let (path, path_b64) = json_path(path);
-        let (mtime_s, mtime_ns) = seconds_and_rest(attributes.mtime_ns());
-        FileJson {
-            path,
-            path_b64,
-            kind: attributes.kind.letter(),
-            apparent_bytes: attributes.size_bytes(),
-            allocated_bytes: attributes.allocated_bytes(),
-            mtime_s,
-            mtime_ns,
-            links: attributes.links(),
-        }
+impl Fields for Rebuildable {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("dirs", self.dirs);
+        object.field("apparent_bytes", self.apparent_bytes);
+        object.field("allocated_bytes", self.allocated_bytes);
     }
-}
-
-impl From<&TopOf> for TopJson {
-    fn from(large: &TopOf) -> TopJson {
-        TopJson::File(FileJson::new(&large.path, &large.attributes))
-    }
-}
-
-/// The answer of `stats`.
-#[derive(Serialize)]
-pub(crate) struct GroupsAnswer {
-    pub(crate) by: Vec<&'static str>,
-    pub(crate) groups: Vec<GroupJson>,
 }
 
 /// A group: the properties that its entries share, and their sums.
-///
-/// The group of entries whose property is unknown has no such field.
-#[derive(Default, Serialize)]
-pub(crate) struct GroupJson {
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    kind: Option<char>,
-    /// Of regular files; empty where there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extension: Option<String>,
-    /// Of regular files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    category: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<String>,
-    /// Modified at most so long ago, and longer than the limit before. Without
-    /// an end where it is the last, and absent for times in the future.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    age_max_s: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    age: Option<&'static str>,
-    /// Of this size and up to but not of the next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size_min_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size_max_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    depth: Option<u32>,
-    entries: u64,
-    apparent_bytes: u128,
-    allocated_bytes: u128,
-    /// Absent where the group has no regular file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file_sizes: Option<FileSizesJson>,
+pub(crate) struct GroupJson<'a, O> {
+    pub(crate) keys: Vec<&'a GroupKey>,
+    pub(crate) tally: &'a Tally,
+    pub(crate) sizes: Option<&'a SizeHistogram>,
+    pub(crate) owners: &'a O,
 }
 
-/// The sizes of files.
-#[derive(Serialize)]
-pub(crate) struct FileSizesJson {
-    files: u64,
-    median_bytes: Option<u64>,
-    p90_bytes: Option<u64>,
-    p99_bytes: Option<u64>,
-    largest_bytes: Option<u64>,
-}
-
-impl FileSizesJson {
-    fn new(sizes: &SizeHistogram) -> FileSizesJson {
-        FileSizesJson {
-            files: sizes.file_count(),
-            median_bytes: sizes.percentile(50),
-            p90_bytes: sizes.percentile(90),
-            p99_bytes: sizes.percentile(99),
-            largest_bytes: sizes.largest_bytes(),
-        }
-    }
-}
-
-impl GroupJson {
-    pub(crate) fn new<'a>(
-        keys: impl IntoIterator<Item = &'a GroupKey>,
-        tally: &Tally,
-        sizes: Option<&SizeHistogram>,
-        owners: &impl Owners,
-    ) -> GroupJson {
-        let sizes = sizes.filter(|sizes| sizes.file_count() > 0);
-        let mut group = GroupJson {
-            file_sizes: sizes.map(FileSizesJson::new),
-            entries: tally.entries,
-            apparent_bytes: tally.apparent_bytes,
-            allocated_bytes: tally.allocated_bytes,
-            ..GroupJson::default()
-        };
+/// The group of entries whose property is unknown has no field for it.
+impl<O: Owners> Fields for GroupJson<'_, O> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let kind = self.keys.iter().find_map(|key| match key {
+            GroupKey::Kind(kind) => Some(*kind),
+            GroupKey::Extension(_) | GroupKey::Category(_) => Some(FileType::File),
+            _ => None,
+        });
+        object.known("type", kind.map(FileType::letter));
+        // Their own order is that of the fields.
+        let mut keys = self.keys.clone();
+        keys.sort();
         for key in keys {
-            group.add(key, owners);
+            write_key(key, self.owners, object);
         }
-        group
+        object.field("entries", self.tally.entries);
+        object.field("apparent_bytes", self.tally.apparent_bytes);
+        object.field("allocated_bytes", self.tally.allocated_bytes);
+        let sizes = self.sizes.filter(|sizes| sizes.file_count() > 0);
+        object.known("file_sizes", sizes.map(Json));
     }
+}
 
-    fn add(&mut self, key: &GroupKey, owners: &impl Owners) {
-        let group = self;
-        let text = |name: Option<Vec<u8>>| name.map(|name| json_path(&name).0);
-        match key {
-            GroupKey::Kind(kind) => group.kind = Some(kind.letter()),
-            GroupKey::Extension(extension) => {
-                group.kind = Some('f');
-                group.extension = text(Some(extension.clone()));
-            }
-            GroupKey::Category(category) => {
-                group.kind = Some('f');
-                group.category = Some(category.name());
-            }
-            GroupKey::Owner(uid) => {
-                group.uid = Some(*uid);
-                group.user = text(owners.user(*uid));
-            }
-            GroupKey::Group(gid) => {
-                group.gid = Some(*gid);
-                group.group = text(owners.group(*gid));
-            }
-            GroupKey::ModifiedWithin(None) => group.age = Some("future"),
-            GroupKey::ModifiedWithin(Some(u64::MAX)) => group.age = Some("oldest"),
-            GroupKey::ModifiedWithin(limit) => group.age_max_s = *limit,
-            GroupKey::SizeBelowPower(power) => {
-                group.size_min_bytes = Some(size_min(*power));
-                group.size_max_bytes = Some(size_max(*power));
-            }
-            GroupKey::Depth(depth) => group.depth = Some(*depth),
-            _ => {}
+fn write_key(key: &GroupKey, owners: &impl Owners, object: &mut Object<impl SerializeMap>) {
+    match key {
+        GroupKey::Extension(extension) => object.field("extension", utf8(extension)),
+        GroupKey::Category(category) => object.field("category", category.name()),
+        GroupKey::Owner(uid) => {
+            object.field("uid", uid);
+            object.known("user", owners.user(*uid).map(utf8));
         }
+        GroupKey::Group(gid) => {
+            object.field("gid", gid);
+            object.known("group", owners.group(*gid).map(utf8));
+        }
+        // Modified at most so long ago, and longer than the limit before.
+        GroupKey::ModifiedWithin(limit) => match limit {
+            None => object.field("age", "future"),
+            Some(u64::MAX) => object.field("age", "oldest"),
+            Some(limit_s) => object.field("age_max_s", limit_s),
+        },
+        GroupKey::SizeBelowPower(power) => {
+            object.field("size_min_bytes", size_min(*power));
+            object.field("size_max_bytes", size_max(*power));
+        }
+        GroupKey::Depth(depth) => object.field("depth", depth),
+        _ => {}
+    }
+}
+
+impl Fields for SizeHistogram {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("files", self.file_count());
+        object.field("median_bytes", self.percentile(50));
+        object.field("p90_bytes", self.percentile(90));
+        object.field("p99_bytes", self.percentile(99));
+        object.field("largest_bytes", self.largest_bytes());
     }
 }
 
@@ -218,124 +165,6 @@ pub(crate) fn size_min(power: u32) -> u64 {
 /// The largest size of a group of sizes below a power of two.
 pub(crate) fn size_max(power: u32) -> u64 {
     u64::MAX.checked_shr(64 - power).unwrap_or(0)
-}
-
-/// An entry that `find` found: its path, its type, and the attributes that the user
-/// names, or else those that the filters read.
-#[derive(Default, Serialize)]
-pub(crate) struct FoundJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    #[serde(rename = "type")]
-    kind: char,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    apparent_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allocated_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    links: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inode: Option<u128>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    device: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_s: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    atime_s: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    atime_ns: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ctime_s: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ctime_ns: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    btime_s: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    btime_ns: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rdev: Option<String>,
-}
-
-/// The attributes that filters read.
-const OF_FILTERS: [FieldName; 4] = [
-    FieldName::Size,
-    FieldName::Mtime,
-    FieldName::Uid,
-    FieldName::Gid,
-];
-
-impl FoundJson {
-    /// The entry with these attributes; without any name, with those that filters read.
-    pub(crate) fn new(
-        path: &[u8],
-        attributes: &Attributes,
-        names: &[FieldName],
-        owners: &impl Owners,
-    ) -> FoundJson {
-        let (path, path_b64) = json_path(path);
-        let mut found = FoundJson {
-            path,
-            path_b64,
-            kind: attributes.kind.letter(),
-            ..FoundJson::default()
-        };
-        let names = if names.is_empty() { &OF_FILTERS } else { names };
-        for name in names {
-            found.add(*name, attributes, owners);
-        }
-        found
-    }
-
-    fn add(&mut self, name: FieldName, attributes: &Attributes, owners: &impl Owners) {
-        let text = |name: Option<Vec<u8>>| name.map(|name| json_path(&name).0);
-        match name {
-            // Each row has it. `all` stands for the others.
-            FieldName::Type | FieldName::All => {}
-            FieldName::Size => self.apparent_bytes = attributes.size_bytes(),
-            FieldName::Allocated => self.allocated_bytes = attributes.allocated_bytes(),
-            FieldName::Links => self.links = attributes.links(),
-            FieldName::Inode => self.inode = attributes.id().map(|id| id.ino()),
-            FieldName::Device => self.device = attributes.id().map(|id| device(id.dev())),
-            FieldName::Mtime => {
-                (self.mtime_s, self.mtime_ns) = seconds_and_rest(attributes.mtime_ns());
-            }
-            FieldName::Atime => {
-                (self.atime_s, self.atime_ns) =
-                    seconds_and_rest(attributes.time_ns(Time::Accessed));
-            }
-            FieldName::Ctime => {
-                (self.ctime_s, self.ctime_ns) = seconds_and_rest(attributes.time_ns(Time::Changed));
-            }
-            FieldName::Btime => {
-                (self.btime_s, self.btime_ns) = seconds_and_rest(attributes.time_ns(Time::Born));
-            }
-            FieldName::Owner => {
-                self.uid = attributes.uid();
-                self.user = text(attributes.uid().and_then(|uid| owners.user(uid)));
-            }
-            FieldName::Group => {
-                self.gid = attributes.gid();
-                self.group = text(attributes.gid().and_then(|gid| owners.group(gid)));
-            }
-            FieldName::Uid => self.uid = attributes.uid(),
-            FieldName::Gid => self.gid = attributes.gid(),
-            FieldName::Mode => self.mode = attributes.mode().map(permissions),
-            FieldName::Rdev => self.rdev = rdev(attributes),
-        }
-    }
 }
 
 #[cfg(test)]

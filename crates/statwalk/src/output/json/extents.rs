@@ -3,116 +3,73 @@
 //! The JSON of `extents`.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-use serde::Serialize;
-use statwalk_core::btrfs::{ExtentDir, ExtentSums, ExtentUsage};
-use statwalk_view::json_path;
+use serde::ser::SerializeMap;
+use statwalk_core::btrfs::{CompressionUsage, ExtentDir, ExtentSums, ExtentUsage};
+
+use super::object::{Fields, Object};
+use crate::answer::about::About;
 
 /// The answer of `extents`.
-#[derive(Serialize)]
-pub(crate) struct ExtentsJsonAnswer {
-    extents: ExtentsJson,
+pub(crate) struct ExtentsJson<'a> {
+    pub(crate) usage: &'a ExtentUsage,
+    pub(crate) dirs: Vec<ExtentDir<'a>>,
+    pub(crate) about: &'a About,
 }
 
-#[derive(Serialize)]
-struct ExtentsJson {
-    #[serde(flatten)]
-    total: SumsJson,
-    compression: Vec<CompressionJson>,
-    file_systems: Vec<FileSystemJson>,
-    /// The files that are not in the sums.
-    files_elsewhere: u64,
-    extents_gone: u64,
-    tree: Vec<DirJson>,
+struct DirJson<'a> {
+    dir: &'a ExtentDir<'a>,
+    about: &'a About,
 }
 
-#[derive(Serialize)]
-struct SumsJson {
-    disk_bytes: u64,
-    exclusive_bytes: u64,
-    shared_bytes: u64,
-    referenced_bytes: u64,
-    inline_bytes: u64,
-}
+struct GenerationJson<'a>(&'a (PathBuf, u64));
 
-#[derive(Serialize)]
-struct CompressionJson {
-    compression: &'static str,
-    extents: u64,
-    disk_bytes: u64,
-    plain_bytes: u64,
-}
-
-#[derive(Serialize)]
-struct FileSystemJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    generation: u64,
-}
-
-#[derive(Serialize)]
-struct DirJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    #[serde(flatten)]
-    sums: SumsJson,
-    /// Whether something in it could not be read.
-    incomplete: bool,
-}
-
-impl SumsJson {
-    fn new(sums: ExtentSums) -> SumsJson {
-        SumsJson {
-            disk_bytes: sums.disk_bytes,
-            exclusive_bytes: sums.exclusive_bytes,
-            shared_bytes: sums.shared_bytes(),
-            referenced_bytes: sums.referenced_bytes,
-            inline_bytes: sums.inline_bytes,
-        }
+impl Fields for ExtentsJson<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let ExtentsJson { usage, dirs, about } = self;
+        usage.total.write(object);
+        object.list("compression", usage.compression.iter());
+        object.list("file_systems", usage.generations.iter().map(GenerationJson));
+        // The files that are not in the sums.
+        object.field("files_elsewhere", usage.files_elsewhere);
+        object.field("extents_gone", usage.extents_gone);
+        object.list("tree", dirs.iter().map(|dir| DirJson { dir, about }));
     }
 }
 
-impl ExtentsJsonAnswer {
-    pub(crate) fn new<'a>(
-        usage: &'a ExtentUsage,
-        dirs: impl Iterator<Item = ExtentDir<'a>>,
-        is_incomplete: impl Fn(&[u8]) -> bool,
-    ) -> ExtentsJsonAnswer {
-        let compression = usage.compression.iter().map(|way| CompressionJson {
-            compression: way.compression.name(),
-            extents: way.extents,
-            disk_bytes: way.disk_bytes,
-            plain_bytes: way.plain_bytes,
-        });
-        let file_systems = usage.generations.iter().map(|(path, generation)| {
-            let (path, path_b64) = json_path(path.as_os_str().as_bytes());
-            FileSystemJson {
-                path,
-                path_b64,
-                generation: *generation,
-            }
-        });
-        let tree = dirs.map(|dir| {
-            let bytes = dir.path();
-            let (path, path_b64) = json_path(&bytes);
-            DirJson {
-                incomplete: is_incomplete(&bytes),
-                path,
-                path_b64,
-                sums: SumsJson::new(dir.sums()),
-            }
-        });
-        ExtentsJsonAnswer {
-            extents: ExtentsJson {
-                total: SumsJson::new(usage.total),
-                compression: compression.collect(),
-                file_systems: file_systems.collect(),
-                files_elsewhere: usage.files_elsewhere,
-                extents_gone: usage.extents_gone,
-                tree: tree.collect(),
-            },
-        }
+impl Fields for ExtentSums {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("disk_bytes", self.disk_bytes);
+        object.field("exclusive_bytes", self.exclusive_bytes);
+        object.field("shared_bytes", self.shared_bytes());
+        object.field("referenced_bytes", self.referenced_bytes);
+        object.field("inline_bytes", self.inline_bytes);
+    }
+}
+
+impl Fields for CompressionUsage {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("compression", self.compression.name());
+        object.field("extents", self.extents);
+        object.field("disk_bytes", self.disk_bytes);
+        object.field("plain_bytes", self.plain_bytes);
+    }
+}
+
+impl Fields for GenerationJson<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.text("path", self.0.0.as_os_str().as_bytes());
+        object.field("generation", self.0.1);
+    }
+}
+
+impl Fields for DirJson<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let path = self.dir.path();
+        object.text("path", &path);
+        self.dir.sums().write(object);
+        // Whether something in it could not be read.
+        object.field("incomplete", self.about.has_errors_at_or_below(&path));
     }
 }

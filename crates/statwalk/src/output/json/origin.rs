@@ -2,84 +2,42 @@
 
 //! The JSON of the origin of an answer, and of its filters.
 
-use serde::Serialize;
-use statwalk_view::json_path;
+use serde::ser::SerializeMap;
 
-use super::seconds_and_rest;
+use super::object::{Fields, Object};
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::origin::Origin;
 
-/// When and where an answer was made, and with which words.
-#[derive(Serialize)]
-pub(super) struct OriginJson {
-    started_s: Option<i64>,
-    started_ns: Option<u32>,
-    host: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host_b64: Option<String>,
-    arguments: Vec<TextJson>,
-}
-
 /// A text that can hold any bytes.
-#[derive(Serialize)]
-pub(super) struct TextJson {
-    text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_b64: Option<String>,
-}
+struct Text<'a>(&'a Vec<u8>);
 
-impl TextJson {
-    fn new(bytes: &[u8]) -> TextJson {
-        let (text, text_b64) = json_path(bytes);
-        TextJson { text, text_b64 }
+impl Fields for Text<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.text("text", self.0);
     }
 }
 
-impl OriginJson {
-    pub(super) fn new(origin: &Origin) -> OriginJson {
-        let (started_s, started_ns) = seconds_and_rest(Some(origin.started_ns));
-        let (host, host_b64) = json_path(&origin.host);
-        let arguments = origin.arguments.iter();
-        OriginJson {
-            started_s,
-            started_ns,
-            host,
-            host_b64,
-            arguments: arguments.map(|bytes| TextJson::new(bytes)).collect(),
-        }
+impl Fields for Origin {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.time(["started_s", "started_ns"], Some(self.started_ns));
+        object.text("host", &self.host);
+        object.list("arguments", self.arguments.iter().map(Text));
     }
 }
 
-/// The filters of an answer. Absent are those that were not given.
-#[derive(Serialize)]
-pub(super) struct FiltersJson<'a> {
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    globs: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    extensions: Vec<TextJson>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    types: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    sizes: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changed_within: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changed_before: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    owner: Option<&'a str>,
+/// Absent are those that were not given.
+impl Fields for FilterTexts {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.known("globs", given(&self.globs));
+        object.filled("extensions", self.extensions.iter().map(Text));
+        object.known("types", given(&self.types));
+        object.known("sizes", given(&self.sizes));
+        object.known("changed_within", self.changed_within.as_ref());
+        object.known("changed_before", self.changed_before.as_ref());
+        object.known("owner", self.owner.as_ref());
+    }
 }
 
-impl FiltersJson<'_> {
-    pub(super) fn new(filters: &FilterTexts) -> FiltersJson<'_> {
-        let extensions = filters.extensions.iter();
-        FiltersJson {
-            globs: &filters.globs,
-            extensions: extensions.map(|text| TextJson::new(text)).collect(),
-            types: &filters.types,
-            sizes: &filters.sizes,
-            changed_within: filters.changed_within.as_deref(),
-            changed_before: filters.changed_before.as_deref(),
-            owner: filters.owner.as_deref(),
-        }
-    }
+fn given(texts: &[String]) -> Option<&[String]> {
+    (!texts.is_empty()).then_some(texts)
 }

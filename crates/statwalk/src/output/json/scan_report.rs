@@ -2,9 +2,10 @@
 
 //! The JSON of a scan itself: plan, roots and errors.
 
-use serde::Serialize;
-use statwalk_view::json_path;
+use serde::ser::SerializeMap;
+use statwalk_core::{RootReport, RootTotals};
 
+use super::object::{Fields, Object};
 use crate::answer::about::{LeftOut, PathError, Root};
 use crate::answer::plan_text::{PlanText, ReasonText};
 
@@ -19,185 +20,85 @@ pub(crate) enum Counted {
     Inodes,
 }
 
-#[derive(Serialize)]
-pub(super) struct PlanJson<'a> {
-    source: &'a str,
-    order: &'a str,
-    workers_max: usize,
-    fields: &'a [String],
-    /// The value for `changes --since`, where statwalk read a btrfs in place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uuid: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    generation: Option<u64>,
-    why: Vec<ReasonJson<'a>>,
+impl Fields for PlanText {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("source", &self.source);
+        object.field("order", &self.order);
+        object.field("workers_max", self.workers_max);
+        object.field("fields", &self.fields);
+        // The value for `changes --since`, where statwalk read a btrfs in place.
+        object.known("uuid", self.uuid.as_ref());
+        object.known("generation", self.generation);
+        object.list("why", self.why.iter());
+    }
 }
 
-/// A reason for a choice.
-#[derive(Serialize)]
-struct ReasonJson<'a> {
-    code: &'a str,
-    text: &'a str,
+impl Fields for ReasonText {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("code", &self.code);
+        object.field("text", &self.text);
+    }
 }
 
-impl PlanJson<'_> {
-    pub(super) fn new(plan: &PlanText) -> PlanJson<'_> {
-        PlanJson {
-            source: &plan.source,
-            order: &plan.order,
-            workers_max: plan.workers_max,
-            fields: &plan.fields,
-            uuid: plan.uuid.as_deref(),
-            generation: plan.generation,
-            why: plan.why.iter().map(ReasonJson::new).collect(),
+/// A missing root has no counts.
+impl Fields for Root {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        let is_missing = self.gaps.missing.is_some();
+        object.text("path", &self.path);
+        object.flag("missing", is_missing);
+        object.flag("reached_earlier", self.gaps.reached_earlier);
+        object.flag("interrupted", self.gaps.interrupted);
+        if !is_missing {
+            self.totals.write(object);
+            self.gaps.write(object);
         }
     }
 }
 
-impl ReasonJson<'_> {
-    fn new(reason: &ReasonText) -> ReasonJson<'_> {
-        ReasonJson {
-            code: &reason.code,
-            text: &reason.text,
+impl Fields for RootTotals {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("entries", self.entries);
+        object.field("files", self.files);
+        object.field("dirs", self.dirs);
+        object.field("symlinks", self.symlinks);
+        object.field("others", self.others);
+        if let Some(sizes) = self.sizes {
+            object.field("file_size_bytes", sizes.file_size_bytes);
+            object.field("apparent_bytes", sizes.apparent_bytes);
+            object.field("allocated_bytes", sizes.allocated_bytes);
+            object.field("extra_hard_links", sizes.extra_hard_links);
         }
     }
 }
 
-/// A root. A missing one has no counts.
-#[derive(Serialize)]
-pub(super) struct RootJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    /// Present where the root is missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<bool>,
-    /// Present where an earlier root had reached it: all of it belongs there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reached_earlier: Option<bool>,
-    /// Present where the scan ended before it had read all below the root.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interrupted: Option<bool>,
-    #[serde(flatten)]
-    counts: Option<CountsJson>,
-}
-
-#[derive(Serialize)]
-struct CountsJson {
-    entries: u64,
-    files: u64,
-    dirs: u64,
-    symlinks: u64,
-    others: u64,
-    #[serde(flatten)]
-    sizes: Option<SizesJson>,
-    unreadable: u64,
-    vanished: u64,
-    changed_dirs: u64,
-    excluded: u64,
-    crossings: u64,
-    /// Present where there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    restless_dirs: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    overlays_left_out: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mounts_perhaps_twice: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    repeated_names: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct SizesJson {
-    file_size_bytes: u128,
-    apparent_bytes: u128,
-    allocated_bytes: u128,
-    extra_hard_links: u64,
-}
-
-/// A count that is left out where it is zero.
-fn present(count: u64) -> Option<u64> {
-    (count > 0).then_some(count)
-}
-
-impl RootJson {
-    pub(super) fn new(root: &Root) -> RootJson {
-        let (path, path_b64) = json_path(&root.path);
-        let (gaps, totals) = (&root.gaps, &root.totals);
-        let sizes = totals.sizes.map(|sizes| SizesJson {
-            file_size_bytes: sizes.file_size_bytes,
-            apparent_bytes: sizes.apparent_bytes,
-            allocated_bytes: sizes.allocated_bytes,
-            extra_hard_links: sizes.extra_hard_links,
-        });
-        let counts = CountsJson {
-            entries: totals.entries,
-            files: totals.files,
-            dirs: totals.dirs,
-            symlinks: totals.symlinks,
-            others: totals.others,
-            sizes,
-            unreadable: gaps.unreadable,
-            vanished: gaps.vanished,
-            changed_dirs: gaps.changed_dirs,
-            excluded: gaps.excluded,
-            crossings: gaps.crossings,
-            restless_dirs: present(gaps.restless_dirs),
-            overlays_left_out: present(gaps.overlays_left_out),
-            mounts_perhaps_twice: present(gaps.mounts_perhaps_twice),
-            repeated_names: present(gaps.repeated_names),
-        };
-        RootJson {
-            path,
-            path_b64,
-            missing: gaps.missing.is_some().then_some(true),
-            reached_earlier: gaps.reached_earlier.then_some(true),
-            interrupted: gaps.interrupted.then_some(true),
-            counts: gaps.missing.is_none().then_some(counts),
-        }
+impl Fields for RootReport {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.field("unreadable", self.unreadable);
+        object.field("vanished", self.vanished);
+        object.field("changed_dirs", self.changed_dirs);
+        object.field("excluded", self.excluded);
+        object.field("crossings", self.crossings);
+        let mut rare = |name, count| object.known(name, (count > 0).then_some(count));
+        rare("restless_dirs", self.restless_dirs);
+        rare("overlays_left_out", self.overlays_left_out);
+        rare("mounts_perhaps_twice", self.mounts_perhaps_twice);
+        rare("repeated_names", self.repeated_names);
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct ErrorJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    op: &'static str,
-    /// Absent where the system gave none, as for a directory that changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    errno: Option<i32>,
-    error: String,
-}
-
-impl ErrorJson {
-    pub(super) fn new(error: PathError<'_>) -> ErrorJson {
-        let (path, path_b64) = json_path(error.path);
-        ErrorJson {
-            path,
-            path_b64,
-            op: error.op.name(),
-            errno: error.cause.errno().map(|errno| errno.0),
-            error: error.cause.to_string(),
-        }
+impl Fields for PathError<'_> {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.text("path", self.path);
+        object.field("op", self.op.name());
+        // Absent where the system gave none, as for a directory that changed.
+        object.known("errno", self.cause.errno().map(|errno| errno.0));
+        object.field("error", self.cause.to_string());
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct LeftOutJson<'a> {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    file_system: &'a str,
-}
-
-impl LeftOutJson<'_> {
-    pub(super) fn new(left_out: &LeftOut) -> LeftOutJson<'_> {
-        let (path, path_b64) = json_path(&left_out.path);
-        LeftOutJson {
-            path,
-            path_b64,
-            file_system: &left_out.file_system,
-        }
+impl Fields for LeftOut {
+    fn write(&self, object: &mut Object<impl SerializeMap>) {
+        object.text("path", &self.path);
+        object.field("file_system", &self.file_system);
     }
 }
