@@ -14,54 +14,26 @@ use statwalk_view::{Charset, shell_word};
 use super::add_tip;
 use super::find_expression::translated;
 
-/// Flags with the place where they belong, or with the flag to use instead.
-type Tips = &'static [(&'static [&'static str], &'static str)];
+/// Flags, one space apart, with the place where they belong or the flag to use instead.
+type Tips = &'static [(&'static str, &'static str)];
 
 const FILTER: &str = "a filter of 'statwalk' without a command, 'find', 'top' and 'stats'";
 
 /// Flags that only some commands of statwalk have.
 const ELSEWHERE: Tips = &[
     (
-        &[
-            "-g",
-            "-e",
-            "-t",
-            "-S",
-            "--glob",
-            "--extension",
-            "--type",
-            "--size",
-            "--changed-within",
-            "--changed-before",
-            "--owner",
-        ],
+        "-g -e -t -S --glob --extension --type --size --changed-within --changed-before --owner",
         FILTER,
     ),
-    (&["--fields"], "a flag of 'statwalk find'"),
-    (&["--by"], "a flag of 'statwalk stats'"),
-    (&["--dirs", "--rebuildable"], "a flag of 'statwalk top'"),
-    (&["--detail", "--redact"], "a flag of 'statwalk report'"),
-    (&["--since"], "a flag of 'statwalk changes'"),
+    ("--fields", "a flag of 'statwalk find'"),
+    ("--by", "a flag of 'statwalk stats'"),
+    ("--dirs --rebuildable", "a flag of 'statwalk top'"),
+    ("--detail --redact", "a flag of 'statwalk report'"),
+    ("--since", "a flag of 'statwalk changes'"),
+    ("--rounds --vary --cold --svg", "a flag of 'statwalk bench'"),
     (
-        &["--rounds", "--vary", "--cold", "--svg"],
-        "a flag of 'statwalk bench'",
-    ),
-    (
-        &[
-            "-a",
-            "-s",
-            "-c",
-            "--all",
-            "--summarize",
-            "--total",
-            "--count",
-            "--inodes",
-            "--time",
-            "--time-style",
-            "--files0-from",
-            "--min-size",
-            "--fail-over",
-        ],
+        "-a -s -c --all --summarize --total --count --inodes --time --time-style --files0-from \
+         --min-size --fail-over",
         "a flag of 'statwalk' without a command",
     ),
 ];
@@ -69,68 +41,65 @@ const ELSEWHERE: Tips = &[
 /// Flags of du, ncdu, dust, dua, fd and find.
 const FOREIGN: Tips = &[
     (
-        &["-S", "--separate-dirs"],
+        "-S --separate-dirs",
         "statwalk sums whole subtrees; -S SIZE is a filter",
     ),
     (
-        &["-t", "--threshold"],
+        "-t --threshold",
         "for du's threshold use --min-size SIZE; -t TYPE is a filter",
     ),
     (
-        &["-D", "-H", "--dereference-args"],
+        "-D -H --dereference-args",
         "to follow a link among the paths, write 'LINK/'; -L follows every link",
     ),
     (
-        &["-i", "--ignore-case"],
+        "-i --ignore-case",
         "a pattern without a capital is case-insensitive",
     ),
-    (&["-E"], "use --exclude GLOB"),
+    ("-E", "use --exclude GLOB"),
     (
-        &["-I", "--hidden", "--no-ignore"],
+        "-I --hidden --no-ignore",
         "statwalk shows hidden and ignored files always",
     ),
+    ("--exec --exec-batch", "use -0 and a pipe to 'xargs -0'"),
+    ("--depth --maxdepth", "use -d N or --max-depth N"),
     (
-        &["--exec", "--exec-batch"],
-        "use -0 and a pipe to 'xargs -0'",
-    ),
-    (&["--depth", "--maxdepth"], "use -d N or --max-depth N"),
-    (
-        &["-o", "--output", "--output-file"],
+        "-o --output --output-file",
         "to write a file use 'statwalk PATH > FILE', or 'statwalk --json PATH > FILE'",
     ),
     (
-        &["-v", "--verbose"],
+        "-v --verbose",
         "to see how statwalk reads use 'statwalk --explain PATH'",
     ),
     (
-        &["-q", "--quiet", "--silent"],
+        "-q --quiet --silent",
         "use 'statwalk --progress never PATH 2> /dev/null'",
     ),
     (
-        &["-u", "--unrestricted"],
+        "-u --unrestricted",
         "'statwalk find PATH' lists hidden and ignored files always",
     ),
     (
-        &["-f", "--filecount"],
+        "-f --filecount",
         "to count files use 'statwalk --count PATH'",
     ),
     (
-        &["-R", "--recursive"],
+        "-R --recursive",
         "statwalk sums whole subtrees; to list every path use 'statwalk find PATH'",
     ),
     (
-        &["--tree", "--as-tree"],
+        "--tree --as-tree",
         "statwalk shows the tree without a flag; for more levels use 'statwalk -d N PATH'",
     ),
     (
-        &["--top", "--head"],
+        "--top --head",
         "use 'statwalk top -n N PATH', or 'statwalk top --dirs -n N PATH'",
     ),
 ];
 
 /// Flags that only the default view and `stats` have, where `find` and others get them.
 const SORTS: Tips = &[(
-    &["--sort"],
+    "--sort",
     "by size use 'statwalk top PATH'; by name 'statwalk find PATH | sort'; \
      by time 'statwalk find --fields mtime PATH | sort -n'",
 )];
@@ -354,7 +323,7 @@ pub(crate) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]
     let known = |tips: Tips| {
         let entry = tips
             .iter()
-            .find(|(flags, _)| flags.contains(&flag.as_str()));
+            .find(|(flags, _)| flags.split(' ').any(|other| other == flag));
         entry.map(|(_, tip)| *tip)
     };
     // Beside the default view these letters are du's.
@@ -371,4 +340,49 @@ pub(crate) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]
         add_tip(&mut error, format!("'{flag}': {tip}"));
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::{
+        BenchFlags, ChangesFlags, FindFlags, ReportFlags, StatsFlags, SummaryFlags, TopFlags,
+    };
+    use clap::CommandFactory;
+
+    #[test]
+    fn each_flag_is_one_of_the_command_that_the_tip_names() {
+        let mut commands = [
+            (None, SummaryFlags::command()),
+            (Some("find"), FindFlags::command()),
+            (Some("stats"), StatsFlags::command()),
+            (Some("top"), TopFlags::command()),
+            (Some("report"), ReportFlags::command()),
+            (Some("changes"), ChangesFlags::command()),
+            (Some("bench"), BenchFlags::command()),
+        ];
+        for (flags, tip) in ELSEWHERE {
+            let is_named = |name: Option<&str>| match name {
+                Some(name) => tip.contains(&format!("{name}'")),
+                None => tip.contains("without a command"),
+            };
+            let named = commands.iter_mut().filter(|(name, _)| is_named(*name));
+            let named: Vec<_> = named.collect();
+            assert!(!named.is_empty(), "{tip}");
+            for (name, command) in named {
+                command.build();
+                let has = |flag: &str| {
+                    command.get_arguments().any(|arg| {
+                        let long = arg.get_long_and_visible_aliases().unwrap_or_default();
+                        let short = arg.get_short_and_visible_aliases().unwrap_or_default();
+                        long.iter().any(|long| format!("--{long}") == flag)
+                            || short.iter().any(|short| format!("-{short}") == flag)
+                    })
+                };
+                for flag in flags.split(' ') {
+                    assert!(has(flag), "{flag} of {name:?}");
+                }
+            }
+        }
+    }
 }
