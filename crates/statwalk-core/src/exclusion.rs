@@ -294,9 +294,8 @@ impl IgnoreRules {
 
     /// The rules with those of one more directory, whose `.gitignore` holds `text`.
     ///
-    /// # Errors
-    ///
-    /// The file is too long, or its patterns and those above cost too much.
+    /// It is an error if the file is too long, or if its patterns and those above cost too
+    /// much.
     pub(crate) fn with(
         self: &Arc<Self>,
         directory: &Place,

@@ -32,10 +32,6 @@ pub(crate) fn since(then: Instant) -> Duration {
 }
 
 /// Starts a thread that nobody waits for.
-///
-/// # Errors
-///
-/// The system has no thread to give.
 pub(crate) fn start(
     name: String,
     stack_bytes: usize,

@@ -24,9 +24,7 @@ pub(crate) enum NoStat {}
 
 /// Says that a scan of paths cannot begin here.
 ///
-/// # Errors
-///
-/// Always.
+/// It is always an error.
 pub(crate) fn prepare(
     _options: &SourceOptions<'_>,
     _roots: &[Arc<CStr>],

@@ -24,10 +24,6 @@ pub(crate) struct MountView<'a> {
 
 impl MountView<'_> {
     /// Opens the topmost directory of a mount, and checks the mount's options.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the mount is left to the kernel.
     pub(crate) fn of<'a>(
         mount: &'a Mount,
         table: &'a [Mount],

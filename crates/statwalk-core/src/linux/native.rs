@@ -19,9 +19,7 @@ pub(crate) type Native = Posix;
 
 /// Makes the source for a scan of some roots, and adds what the plan says of it to `why`.
 ///
-/// # Errors
-///
-/// The number of a root that the wanted source cannot read, and the reason.
+/// The error is the number of a root that the wanted source cannot read, and the reason.
 pub(crate) fn prepare(
     options: &SourceOptions<'_>,
     roots: &[Arc<CStr>],

@@ -22,10 +22,6 @@ pub(crate) struct SyncLimits {
 
 impl SyncLimits {
     /// Finds a reason not to sync the file system at `point`.
-    ///
-    /// # Errors
-    ///
-    /// The reason.
     pub(crate) fn check(&self, point: &str) -> Result<(), NotInPlace> {
         if self.policy == SyncPolicy::Refused {
             let text = format!("{point} would have to be synced, which was refused");
@@ -48,10 +44,6 @@ impl SyncLimits {
 
 /// Syncs the file system of an open directory, which `point` shows, and returns the time
 /// that it took.
-///
-/// # Errors
-///
-/// Data could not be written, or the file system has failed.
 pub(crate) fn sync(top: BorrowedFd<'_>, point: &str) -> Result<Duration, NotInPlace> {
     let started = Instant::now();
     match syncfs(top) {

@@ -125,9 +125,7 @@ impl VolumeTable {
     /// The worker has read `dirs` directories; `size_bytes` is the size of its next
     /// one, 0 if unknown.
     ///
-    /// # Errors
-    ///
-    /// The decision is still open: ask again later.
+    /// An error says that the decision is still open: ask again later.
     pub(crate) fn of_mount(
         &self,
         id: u64,
@@ -247,10 +245,6 @@ impl VolumeTable {
 
     /// Makes sure that the chosen source can read a root: opens the root as an image,
     /// or the file system of its mount.
-    ///
-    /// # Errors
-    ///
-    /// The reason as a sentence, or the kernel's error.
     pub(crate) fn require(
         &self,
         root: u32,

@@ -68,10 +68,6 @@ pub(super) fn is_no_way(failure: Failure) -> bool {
 
 impl<D: DirectorySource> Lister<D> {
     /// Lists a root, or delivers it as an entry if it is no directory.
-    ///
-    /// # Errors
-    ///
-    /// Returns the kernel's error if the root does not exist.
     pub(crate) fn root(
         &mut self,
         path: &Arc<CStr>,

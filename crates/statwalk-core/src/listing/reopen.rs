@@ -29,9 +29,7 @@ impl<D: DirectorySource> Lister<D> {
     ///
     /// The worker keeps a copy of the handle for the next subdirectory.
     ///
-    /// # Errors
-    ///
-    /// `ENOENT` if another directory stands in its place; else the kernel's error.
+    /// `ENOENT` says that another directory stands in its place.
     pub(super) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<DirHandle, Failure> {
         let source = &self.context.source;
         if let Some((kept, handle)) = &self.kept
@@ -50,9 +48,7 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Opens a directory again to read its entries.
     ///
-    /// # Errors
-    ///
-    /// `ENOENT` if another directory stands in its place; else the kernel's error.
+    /// `ENOENT` says that another directory stands in its place.
     pub(super) fn open_again(
         &mut self,
         dir: &OpenDir,

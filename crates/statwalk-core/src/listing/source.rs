@@ -28,8 +28,6 @@ use crate::time::Time;
 /// unless the argument is called a path. The page "write a source" is in
 /// `source/memory/mod.rs`.
 ///
-/// # Errors
-///
 /// All methods return the system's error, of the kind that it means to the core.
 pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The attributes and the identity of an entry.
@@ -243,9 +241,7 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The worker has read `dirs` directories; `size_bytes` is the size of its next one,
     /// 0 if unknown.
     ///
-    /// # Errors
-    ///
-    /// The decision is still open: ask again later.
+    /// An error says that the decision is still open: ask again later.
     fn in_place(
         &self,
         _mount: u64,

@@ -48,10 +48,6 @@ impl<D: DirectorySource> Lister<D> {
     /// Absent where not all are found with a bounded number of stats, the directory changes
     /// or cannot be read to its end, or the scan was cancelled. The reading that delivers
     /// meets the same, and tells it.
-    ///
-    /// # Errors
-    ///
-    /// The directory cannot be read from its start again.
     pub(super) fn search_subdirs(
         &mut self,
         fd: &DirHandle,

@@ -94,9 +94,7 @@ impl<D: DirectorySource> Lister<D> {
     /// ENOENT is believed where the directory did not change meanwhile; else it is
     /// listed again.
     ///
-    /// # Errors
-    ///
-    /// The error of the listing. The names that were not judged are in `wanted` then.
+    /// After an error the names that were not judged are in `wanted`.
     fn look_again<T>(
         &mut self,
         fd: &DirHandle,

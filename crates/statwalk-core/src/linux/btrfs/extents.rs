@@ -79,9 +79,7 @@ pub(crate) struct Part {
 
 /// Opens a directory, or a root that is a file. Absent if it does not lie on a btrfs.
 ///
-/// # Errors
-///
-/// The kernel's error, or its `st_dev` is no longer `dev`.
+/// It is an error if its `st_dev` is no longer `dev`.
 pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let path = Path::new(OsStr::from_bytes(path));
@@ -102,10 +100,6 @@ pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
 
 impl ExtentReader {
     /// Syncs the file system of an open file.
-    ///
-    /// # Errors
-    ///
-    /// The reason why its trees cannot be searched.
     pub(crate) fn new(fd: &OwnedFd) -> io::Result<ExtentReader> {
         let mask = statx::IDENTITY | StatxFlags::MNT_ID;
         let found = statx::by_descriptor(fd.as_fd(), mask)?;
@@ -196,10 +190,6 @@ impl ExtentReader {
     /// fs/btrfs/backref.c). So the cost does not grow with the number of snapshots.
     /// `proceed` runs between the questions about a file with many extents. Its error
     /// ends them.
-    ///
-    /// # Errors
-    ///
-    /// The error of `proceed`.
     pub(crate) fn are_shared(
         &self,
         subvolume: Subvolume,

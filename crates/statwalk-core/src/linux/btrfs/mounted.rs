@@ -62,10 +62,6 @@ pub(super) struct Counts {
 
 impl Mounted {
     /// Syncs the file system of a mount, after a first search of its trees.
-    ///
-    /// # Errors
-    ///
-    /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(
         view: &MountView<'_>,
         limits: SyncLimits,
@@ -222,10 +218,6 @@ impl Volume for Mounted {
 }
 
 /// Opens the btrfs that holds an entry, synced, and returns all mount points of the table.
-///
-/// # Errors
-///
-/// The reason why it cannot be searched, as a sentence.
 pub(crate) fn open_mounted(found: &Statx) -> io::Result<(Mounted, Vec<Vec<u8>>)> {
     if let Some(objection) = privilege::objection(true) {
         return Err(objection.into());

@@ -29,10 +29,6 @@ pub(crate) enum Device {
 
 impl Device {
     /// Takes a device or a file that is open for reading.
-    ///
-    /// # Errors
-    ///
-    /// It has no length, or cannot be mapped.
     pub(crate) fn new(mut file: File) -> io::Result<Device> {
         let length_bytes = file.seek(SeekFrom::End(0))?;
         if !DeviceMap::IS_SUPPORTED || length_bytes == 0 || !has_room_for(length_bytes) {
@@ -42,10 +38,6 @@ impl Device {
     }
 
     /// Opens the block device with a number, as `major:minor`.
-    ///
-    /// # Errors
-    ///
-    /// Its node is not there or cannot be opened, or is that of another device.
     pub(crate) fn open(number: &str) -> Result<(Device, PathBuf), (PathBuf, io::Error)> {
         let known = PathBuf::from(format!("/sys/dev/block/{number}/uevent"));
         let path = match std::fs::read_to_string(&known) {
@@ -72,10 +64,6 @@ impl Device {
     }
 
     /// Opens an image or an unmounted device by the path that a caller gave.
-    ///
-    /// # Errors
-    ///
-    /// It is neither a regular file nor a block device, or the kernel's answer.
     pub(crate) fn open_image(path: &std::ffi::CStr) -> io::Result<Device> {
         let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
         opened(path).and_then(Device::new)
@@ -91,10 +79,6 @@ impl Device {
     }
 
     /// How many pages of these bytes are in memory, and how many there are.
-    ///
-    /// # Errors
-    ///
-    /// There is no map, or the kernel's answer.
     pub(super) fn resident_pages(
         &self,
         offset_bytes: u64,

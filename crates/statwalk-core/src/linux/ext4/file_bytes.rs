@@ -20,9 +20,7 @@ pub(super) struct FileBytes {
 impl FileBytes {
     /// Takes a file that is open for reading; its length is looked at now.
     ///
-    /// # Errors
-    ///
-    /// It has no length: a pipe, a terminal.
+    /// A pipe and a terminal have no length, which is an error.
     pub(super) fn new(file: File) -> io::Result<FileBytes> {
         // A block device has no size in its attributes, but an end.
         let length_bytes = (&file).seek(SeekFrom::End(0))?;

@@ -84,10 +84,6 @@ impl Mounted {
     /// Afterwards the device has each file as it was at the sync or later: `docs/sources/ext4.md`.
     /// That does not depend on any clock. `now_ns` only chooses the files and directories
     /// about which the kernel knows more.
-    ///
-    /// # Errors
-    ///
-    /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(
         view: &MountView<'_>,
         now_ns: i64,
@@ -139,10 +135,6 @@ impl Mounted {
     }
 
     /// Opens an image or an unmounted device.
-    ///
-    /// # Errors
-    ///
-    /// The path cannot be opened, or holds no such file system.
     pub(crate) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
         let device = Device::open_image(path).map_err(NoImage::Unopened)?;
         let volume = Volume::open(device).map_err(|refusal| NoImage::Refused(reason(refusal)))?;
@@ -293,10 +285,6 @@ impl ReadVolume for Mounted {
 
 /// Opens the volume on the device of a mount, and returns its path. `number` is that of
 /// the device, and `top` the topmost directory of the mount, which `point` shows.
-///
-/// # Errors
-///
-/// The right to read it is missing, or it is not the file system that is mounted there.
 pub(super) fn open_volume(
     number: &str,
     top: BorrowedFd<'_>,

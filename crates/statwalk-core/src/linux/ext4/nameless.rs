@@ -41,10 +41,6 @@ pub(crate) struct Nameless {
 
 impl Nameless {
     /// Opens the device. The parameters are those of [`open_volume`].
-    ///
-    /// # Errors
-    ///
-    /// The device cannot be read.
     pub(crate) fn open(
         number: &str,
         top: BorrowedFd<'_>,
@@ -84,10 +80,6 @@ impl Nameless {
     /// option `minixdf` none. So nobody has to know how the kernel counts them. They are
     /// fewer than the file system has, or with `bigalloc`, where the superblock can have an
     /// old number of them, more.
-    ///
-    /// # Errors
-    ///
-    /// The reason why they are not known.
     pub(crate) fn metadata_bytes(&self, numbers: &StatVfs) -> Result<i64, String> {
         if numbers.f_blocks < numbers.f_bfree {
             return Err("by its superblock it has more metadata than there is".into());

@@ -71,10 +71,6 @@ pub(crate) fn mounts_reached_twice(
 }
 
 /// The paths of the roots that exist, without links.
-///
-/// # Errors
-///
-/// The kernel's, where it opens a root and does not tell its path.
 pub(crate) fn real_paths(roots: &[Arc<CStr>]) -> Result<Vec<Vec<u8>>, Errno> {
     roots.iter().filter_map(|root| real_path(root)).collect()
 }
@@ -85,10 +81,6 @@ pub(crate) fn real_paths(roots: &[Arc<CStr>]) -> Result<Vec<Vec<u8>>, Errno> {
 /// and each read walks from the top. Roots within each other take cubic time so.
 ///
 /// Absent where the root cannot be opened: then it cannot be scanned either.
-///
-/// # Errors
-///
-/// The kernel's, where it opens the root and does not tell its path.
 fn real_path(root: &CStr) -> Option<Result<Vec<u8>, Errno>> {
     let open = openat(CWD, root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let link = format!("/proc/self/fd/{}", open.as_raw_fd());

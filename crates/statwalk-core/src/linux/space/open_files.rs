@@ -47,10 +47,6 @@ impl Belonging {
 }
 
 /// Finds them in `/proc`. A process that ends meanwhile is left out.
-///
-/// # Errors
-///
-/// `/proc` cannot be listed.
 pub(super) fn find(belonging: &Belonging) -> io::Result<OpenFiles> {
     let mut search = Search {
         belonging,
