@@ -5,6 +5,7 @@
 mod checker;
 mod strict;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
@@ -341,17 +342,21 @@ fn a_document_says_its_origin() {
     assert!(plain.get("filters").is_none(), "{plain:#}");
 }
 
-/// The page that lists every field.
+/// The answers whose fields the page leaves to the schema: few programs read them.
+const IN_SCHEMA_ALONE: [&str; 4] = ["bench", "changes", "df", "extents"];
+
+/// The page that lists the fields of scans.
 fn reference(schema: &Value) -> String {
     let mut page = String::from(
         "# The JSON of statwalk\n\n\
          <!-- Made from statwalk.schema.json by `RENEW_DOCS=1 cargo test -p statwalk --test program -- schema`. -->\n\n\
-         [`statwalk.schema.json`](statwalk.schema.json) describes every answer in JSON Schema.\n\
+         [`statwalk.schema.json`](statwalk.schema.json) describes every answer in JSON Schema, with the type of each field.\n\
          A test holds the answers of every command against it, and this page is made from it.\n\
          It allows fields that it does not name: a later release can add some.\n\n\
          `statwalk find --json` prints one object a line; every other command prints one document.\n\
          All integers are exact. A sum of bytes can exceed 2^53, which jq and JavaScript round.\n\
-         A time is two integers, so that it keeps its nanoseconds there.\n\
+         A time is two integers: `mtime_s` has the whole seconds since 1970, rounded down, and `mtime_ns` the nanoseconds that follow.\n\
+         A path that is no UTF-8 has U+FFFD for each invalid byte, and `path_b64` the exact bytes in base64. Other texts have the same.\n\
          A field without a value is absent; no field is null.\n",
     );
     page.push_str(SAMPLE);
@@ -360,28 +365,95 @@ fn reference(schema: &Value) -> String {
         let filter = filter.replace('|', "\\|");
         let _ = writeln!(page, "| {meaning} | `{filter}` |");
     }
-    for (name, definition) in schema["$defs"].as_object().unwrap() {
-        let Some(properties) = definition["properties"].as_object() else {
-            continue;
-        };
-        let description = definition["description"].as_str().unwrap();
-        let _ = write!(page, "\n## {name}\n\n{description}.");
-        let parts = definition["allOf"].as_array();
-        for part in parts.into_iter().flatten() {
-            let part = referred(part).unwrap();
-            let _ = write!(page, "\nIt has the fields of [{part}](#{part}).");
-        }
-        page.push('\n');
-        if properties.is_empty() {
-            continue;
-        }
-        page.push_str("\n| Field | Type | Meaning |\n|---|---|---|\n");
-        for (field, rule) in properties {
-            let meaning = meaning(schema, rule);
-            let _ = writeln!(page, "| `{field}` | {} | {meaning} |", type_of(rule));
-        }
+    let answers = schema["anyOf"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| referred(answer).unwrap());
+    let mut on_page = BTreeSet::new();
+    for answer in answers.filter(|answer| !IN_SCHEMA_ALONE.contains(answer)) {
+        add_referred(schema, answer, &mut on_page);
     }
+    for name in on_page {
+        add_section(schema, name, &mut page);
+    }
+    let alone = IN_SCHEMA_ALONE.map(|name| format!("`{name}`")).join(", ");
+    let _ = write!(
+        page,
+        "\n## Other answers\n\nThe schema alone has the fields of these: {alone}.\n"
+    );
     page
+}
+
+/// Adds a definition and all to which it refers.
+fn add_referred<'a>(schema: &'a Value, name: &'a str, names: &mut BTreeSet<&'a str>) {
+    fn each<'a>(value: &'a Value, then: &mut impl FnMut(&'a str)) {
+        referred(value).into_iter().for_each(&mut *then);
+        let parts = value
+            .as_object()
+            .into_iter()
+            .flat_map(|object| object.values());
+        let parts = parts.chain(value.as_array().into_iter().flatten());
+        parts.for_each(|part| each(part, then));
+    }
+
+    if names.insert(name) {
+        each(&schema["$defs"][name], &mut |name| {
+            add_referred(schema, name, names)
+        });
+    }
+}
+
+fn add_section(schema: &Value, name: &str, page: &mut String) {
+    let definition = &schema["$defs"][name];
+    let Some(properties) = definition["properties"].as_object() else {
+        return;
+    };
+    let description = definition["description"].as_str().unwrap();
+    let _ = write!(page, "\n## {name}\n\n{description}.");
+    let parts = definition["allOf"].as_array().into_iter().flatten();
+    let parts: Vec<_> = parts
+        .map(|part| referred(part).unwrap())
+        .map(link)
+        .collect();
+    if !parts.is_empty() {
+        let _ = write!(page, "\nIt has the fields of {}.", parts.join(" and "));
+    }
+    page.push('\n');
+    // The head of the page describes these.
+    let is_told = |field: &str| {
+        let twin = |end: &str, other: &str| {
+            let stem = field.strip_suffix(end);
+            stem.is_some_and(|stem| properties.contains_key(&format!("{stem}{other}")))
+        };
+        twin("_b64", "") || twin("_ns", "_s")
+    };
+    let mut rows = properties
+        .iter()
+        .filter(|(field, _)| !is_told(field))
+        .peekable();
+    if rows.peek().is_some() {
+        page.push_str("\n| Field | Meaning |\n|---|---|\n");
+    }
+    for (field, rule) in rows {
+        let meaning = meaning(schema, rule);
+        let _ = writeln!(page, "| `{field}` | {meaning}{} |", links_of(rule));
+    }
+}
+
+fn link(name: &str) -> String {
+    format!("[{name}](#{name})")
+}
+
+/// The definitions of a field, or of the values of its list.
+fn links_of(rule: &Value) -> String {
+    let alternatives = rule["items"]["anyOf"].as_array().into_iter().flatten();
+    let all = [rule, &rule["items"]].into_iter().chain(alternatives);
+    let names = all.filter_map(referred).filter(|name| *name != "type");
+    match names.map(link).collect::<Vec<_>>() {
+        links if links.is_empty() => String::new(),
+        links => format!(": {}", links.join(" or ")),
+    }
 }
 
 fn referred(rule: &Value) -> Option<&str> {
@@ -392,22 +464,4 @@ fn meaning(schema: &Value, rule: &Value) -> String {
     let own = rule["description"].as_str();
     let of_type = || schema["$defs"][referred(rule)?]["description"].as_str();
     own.or_else(of_type).expect("a description").to_owned()
-}
-
-fn type_of(rule: &Value) -> String {
-    match (rule["type"].as_str(), referred(rule)) {
-        (_, Some("type")) => "string".to_owned(),
-        (_, Some(name)) => format!("[{name}](#{name})"),
-        (Some("array"), _) => match (&rule["items"]["anyOf"], referred(&rule["items"])) {
-            (Value::Array(parts), _) => {
-                let names: Vec<_> = parts.iter().filter_map(referred).collect();
-                let links: Vec<_> = names.iter().map(|n| format!("[{n}](#{n})")).collect();
-                format!("list of {}", links.join(" or "))
-            }
-            (_, Some(name)) => format!("list of [{name}](#{name})"),
-            _ => format!("list of {}s", rule["items"]["type"].as_str().unwrap()),
-        },
-        (Some(name), _) => name.to_owned(),
-        (None, None) => panic!("{rule} has no type"),
-    }
 }
