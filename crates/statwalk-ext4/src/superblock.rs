@@ -154,7 +154,6 @@ impl Superblock {
         if u16(0x38) != MAGIC {
             return Err(Unfit::NoSuperblock);
         }
-        let is_dynamic = u32(0x4C) != 0;
         // Linux looks at the words before revision 1 as well, and warns:
         // mke2fs -r 0 with features makes such file systems.
         let features = Features {
@@ -169,96 +168,15 @@ impl Superblock {
             return Err(Unfit::Features(features.unreadable()));
         }
         let uuid = *bytes[0x68..].first_chunk().expect("1,024 bytes");
-        let mut checksum_seed = 0;
-        if features.ro_compat(feature::RO_COMPAT_METADATA_CSUM) {
-            let kind = bytes[0x175];
-            if kind != CHECKSUM_TYPE_CRC32C {
-                return Err(Unfit::ChecksumType(kind));
-            }
-            if checksums == Checksums::Verified
-                && Crc32c::NEW.with(&bytes[..0x3FC]) != Crc32c(u32(0x3FC))
-            {
-                return Err(Unfit::Checksum);
-            }
-            checksum_seed = if features.incompat(feature::INCOMPAT_CSUM_SEED) {
-                u32(0x270)
-            } else {
-                Crc32c::NEW.with(&uuid).0
-            };
-        }
+        let checksum_seed = checksum_seed(bytes, features, &uuid, checksums)?;
+        let is_dynamic = u32(0x4C) != 0;
         let is_64bit = features.incompat(feature::INCOMPAT_64BIT);
-        let block_size_log2 = u32(0x18);
-        if block_size_log2 > 6 {
-            return Err(malformed(0x18, "the block size is above 64 KiB"));
-        }
-        let block_size_bytes = 1024 << block_size_log2;
-        let cluster_size_bytes = if features.ro_compat(feature::RO_COMPAT_BIGALLOC) {
-            let cluster_size_log2 = u32(0x1C);
-            // EXT4_MAX_CLUSTER_LOG_SIZE is 30.
-            if cluster_size_log2 < block_size_log2 || cluster_size_log2 > 20 {
-                return Err(malformed(0x1C, "the cluster size is out of range"));
-            }
-            1024 << cluster_size_log2
-        } else {
-            block_size_bytes
-        };
-        let inode_size_bytes = u32::from(if is_dynamic {
-            u16(0x58)
-        } else {
-            OLD_INODE_SIZE_BYTES
-        });
-        if inode_size_bytes < u32::from(OLD_INODE_SIZE_BYTES)
-            || inode_size_bytes > block_size_bytes
-            || !inode_size_bytes.is_power_of_two()
-        {
-            return Err(malformed(0x58, "the inode size is out of range"));
-        }
-        let descriptor_size_bytes = u32::from(if is_64bit {
-            u16(0xFE)
-        } else {
-            OLD_DESCRIPTOR_BYTES
-        });
-        // EXT4_MIN_DESC_SIZE_64BIT and EXT4_MAX_DESC_SIZE.
-        if is_64bit
-            && !((64..=1024).contains(&descriptor_size_bytes)
-                && descriptor_size_bytes.is_power_of_two())
-        {
-            return Err(malformed(0xFE, "the descriptor size is out of range"));
-        }
-        let mut blocks_count = u64::from(u32(0x4));
-        if is_64bit {
-            blocks_count |= u64::from(u32(0x150)) << 32;
-        }
-        let first_data_block = u32(0x14);
-        if u64::from(first_data_block) >= blocks_count {
-            return Err(malformed(0x14, "the first data block is behind the last"));
-        }
-        if first_data_block > 1 {
-            return Err(malformed(0x14, "the first data block is neither 0 nor 1"));
-        }
-        let blocks_per_group = u32(0x20);
-        // A bitmap of one block says which clusters are free.
-        let blocks_per_group_max =
-            8 * u64::from(block_size_bytes) * u64::from(cluster_size_bytes / block_size_bytes);
-        if blocks_per_group < 8 || u64::from(blocks_per_group) > blocks_per_group_max {
-            return Err(malformed(0x20, "the blocks per group are out of range"));
-        }
-        let inodes_per_group = u32(0x28);
-        if inodes_per_group == 0 || inodes_per_group > 8 * block_size_bytes {
-            return Err(malformed(0x28, "the inodes per group are out of range"));
-        }
-        let groups_count =
-            (blocks_count - u64::from(first_data_block)).div_ceil(u64::from(blocks_per_group));
-        let Ok(groups_count) = u32::try_from(groups_count) else {
-            return Err(malformed(0x4, "there are more than 2^32 groups"));
-        };
-        let inodes_count = u32(0x0);
-        if u64::from(inodes_count) > u64::from(groups_count) * u64::from(inodes_per_group) {
-            return Err(malformed(0x0, "there are more inodes than the groups hold"));
-        }
+        // A shift that is too long gives 0, which the checks refuse.
+        let size = |log2| 1024_u32.checked_shl(log2).unwrap_or(0);
+        let has_clusters = features.ro_compat(feature::RO_COMPAT_BIGALLOC);
         let has_sums = features.ro_compat(feature::RO_COMPAT_METADATA_CSUM)
             || features.ro_compat(feature::RO_COMPAT_GDT_CSUM);
-        Ok(Superblock {
+        let mut superblock = Superblock {
             uuid,
             features,
             checksums: if has_sums {
@@ -267,22 +185,32 @@ impl Superblock {
                 Checksums::Ignored
             },
             checksum_seed,
-            block_size_bytes,
-            cluster_size_bytes,
-            inode_size_bytes,
-            descriptor_size_bytes,
-            blocks_count,
-            first_data_block,
-            blocks_per_group,
-            inodes_per_group,
-            inodes_count,
-            free_inodes_count: u32(0x10),
-            first_inode: if is_dynamic {
-                u32(0x54)
-            } else {
-                OLD_FIRST_INODE
+            block_size_bytes: size(u32(0x18)),
+            cluster_size_bytes: size(u32(if has_clusters { 0x1C } else { 0x18 })),
+            inode_size_bytes: match is_dynamic {
+                true => u16(0x58),
+                false => OLD_INODE_SIZE_BYTES,
+            }
+            .into(),
+            descriptor_size_bytes: match is_64bit {
+                true => u16(0xFE),
+                false => OLD_DESCRIPTOR_BYTES,
+            }
+            .into(),
+            blocks_count: match is_64bit {
+                true => u64::from(u32(0x150)) << 32 | u64::from(u32(0x4)),
+                false => u32(0x4).into(),
             },
-            groups_count,
+            first_data_block: u32(0x14),
+            blocks_per_group: u32(0x20),
+            inodes_per_group: u32(0x28),
+            inodes_count: u32(0x0),
+            free_inodes_count: u32(0x10),
+            first_inode: match is_dynamic {
+                true => u32(0x54),
+                false => OLD_FIRST_INODE,
+            },
+            groups_count: 0,
             first_meta_bg: u32(0x104),
             backup_groups: [u32(0x24C), u32(0x250)],
             state: u16(0x3A),
@@ -294,7 +222,64 @@ impl Superblock {
             creator_os: u32(0x48),
             orphan_file: u32(0x280),
             quota_files: [u32(0x240), u32(0x244), u32(0x26C)],
-        })
+        };
+        superblock.check_sizes()?;
+        superblock.groups_count = superblock.count_groups()?;
+        Ok(superblock)
+    }
+
+    fn check_sizes(&self) -> Result<(), Unfit> {
+        let block_bytes = self.block_size_bytes;
+        if !(1024..=64 << 10).contains(&block_bytes) {
+            return Err(malformed(0x18, "the block size is above 64 KiB"));
+        }
+        // EXT4_MAX_CLUSTER_LOG_SIZE is 30.
+        if !(block_bytes..=1 << 30).contains(&self.cluster_size_bytes) {
+            return Err(malformed(0x1C, "the cluster size is out of range"));
+        }
+        let inode_bytes = self.inode_size_bytes;
+        if !(u32::from(OLD_INODE_SIZE_BYTES)..=block_bytes).contains(&inode_bytes)
+            || !inode_bytes.is_power_of_two()
+        {
+            return Err(malformed(0x58, "the inode size is out of range"));
+        }
+        // EXT4_MIN_DESC_SIZE_64BIT and EXT4_MAX_DESC_SIZE.
+        let descriptor_bytes = self.descriptor_size_bytes;
+        if self.features.incompat(feature::INCOMPAT_64BIT)
+            && !((64..=1024).contains(&descriptor_bytes) && descriptor_bytes.is_power_of_two())
+        {
+            return Err(malformed(0xFE, "the descriptor size is out of range"));
+        }
+        Ok(())
+    }
+
+    /// The number of the groups, once their sizes are in range.
+    fn count_groups(&self) -> Result<u32, Unfit> {
+        let (first, blocks_per_group) = (u64::from(self.first_data_block), self.blocks_per_group);
+        if first >= self.blocks_count {
+            return Err(malformed(0x14, "the first data block is behind the last"));
+        }
+        if first > 1 {
+            return Err(malformed(0x14, "the first data block is neither 0 nor 1"));
+        }
+        // A bitmap of one block says which clusters are free.
+        let blocks_of_cluster = u64::from(self.cluster_size_bytes / self.block_size_bytes);
+        let blocks_per_group_max = 8 * u64::from(self.block_size_bytes) * blocks_of_cluster;
+        if !(8..=blocks_per_group_max).contains(&blocks_per_group.into()) {
+            return Err(malformed(0x20, "the blocks per group are out of range"));
+        }
+        let inodes_per_group = self.inodes_per_group;
+        if inodes_per_group == 0 || inodes_per_group > 8 * self.block_size_bytes {
+            return Err(malformed(0x28, "the inodes per group are out of range"));
+        }
+        let groups = (self.blocks_count - first).div_ceil(blocks_per_group.into());
+        let Ok(groups) = u32::try_from(groups) else {
+            return Err(malformed(0x4, "there are more than 2^32 groups"));
+        };
+        if u64::from(self.inodes_count) > u64::from(groups) * u64::from(inodes_per_group) {
+            return Err(malformed(0x0, "there are more inodes than the groups hold"));
+        }
+        Ok(groups)
     }
 
     /// Returns whether the journal holds changes that are not in place: the file
@@ -394,6 +379,32 @@ impl Superblock {
             has_types: self.features.incompat(feature::INCOMPAT_FILETYPE),
         }
     }
+}
+
+/// The seed of the checksums of metadata, once that of the superblock is right; 0 where
+/// there are none.
+fn checksum_seed(
+    bytes: &[u8; SUPERBLOCK_BYTES],
+    features: Features,
+    uuid: &[u8; 16],
+    checksums: Checksums,
+) -> Result<u32, Unfit> {
+    if !features.ro_compat(feature::RO_COMPAT_METADATA_CSUM) {
+        return Ok(0);
+    }
+    let u32 = |offset| u32_at(bytes, offset).unwrap_or(0);
+    let kind = bytes[0x175];
+    if kind != CHECKSUM_TYPE_CRC32C {
+        return Err(Unfit::ChecksumType(kind));
+    }
+    let is_right = || Crc32c::NEW.with(&bytes[..0x3FC]) == Crc32c(u32(0x3FC));
+    if checksums == Checksums::Verified && !is_right() {
+        return Err(Unfit::Checksum);
+    }
+    Ok(match features.incompat(feature::INCOMPAT_CSUM_SEED) {
+        true => u32(0x270),
+        false => Crc32c::NEW.with(uuid).0,
+    })
 }
 
 fn malformed(offset: usize, what: &'static str) -> Unfit {

@@ -22,132 +22,91 @@ const GROUPS: usize = 8;
 pub fn markdown(answer: &Answer, names: Names) -> String {
     let mut naming = Naming::new(names, answer);
     let answer = &naming.apply(answer);
-    let mut text = format!("# {}\n\n", inline(&heading(answer)));
-    let _ = writeln!(
-        text,
-        "{}, {}. {}",
-        date(answer),
-        answer.program,
-        totals(answer)
-    );
-    let gist = gist(answer);
-    if !gist.is_empty() {
-        let _ = writeln!(text, "{gist}");
-    }
-    for sentence in answer.gaps.iter().chain(&answer.left_out) {
-        let _ = writeln!(text, "{sentence}");
-    }
     let measure = Measure::of(answer);
-    if let Some(sentence) = measure.sentence() {
+    let mut tables = Tables {
+        text: introduction(answer, measure, names),
+        measure,
+        whole: measure.bytes(&answer.totals.sums),
+    };
+    tables.head("Largest directories", &["Entries", "Path"]);
+    for one in answer.directories.iter().take(ROWS) {
+        let (entries, path) = (grouped(one.sums.entries), code(&one.path));
+        let cells = format!("{entries} | {path}{}", mark(one));
+        tables.row(measure.bytes(&one.sums), &cells);
+    }
+    tables.head("Largest files", &["Path"]);
+    for one in answer.largest.iter().take(ROWS) {
+        tables.row(measure.bytes_of_file(one), &code(&one.path));
+    }
+    let categories = answer.categories.iter();
+    let categories = categories.map(|one| (one.label.clone(), one.sums));
+    tables.groups("Content", "Files", categories.collect());
+    let owners = answer.owners.iter().map(|one| (owner(one), one.sums));
+    tables.groups("Owners", "Entries", owners.collect());
+    tables.head("Last modified", &["Files", ""]);
+    for age in answer.ages.iter().filter(|age| age.sums.entries > 0) {
+        let cells = format!("{} | {}", grouped(age.sums.entries), age.label);
+        tables.row(measure.bytes(&age.sums), &cells);
+    }
+    tables.text
+}
+
+/// The heading, and the sentences before the tables.
+fn introduction(answer: &Answer, measure: Measure, names: Names) -> String {
+    let mut text = format!("# {}\n\n", inline(&heading(answer)));
+    let (date, program, totals) = (date(answer), &answer.program, totals(answer));
+    let _ = writeln!(text, "{date}, {program}. {totals}");
+    let gist = Some(gist(answer)).filter(|gist| !gist.is_empty());
+    let gaps = answer.gaps.iter().chain(&answer.left_out).cloned();
+    let measure = measure.sentence().map(str::to_owned);
+    for sentence in gist.into_iter().chain(gaps).chain(measure) {
         let _ = writeln!(text, "{sentence}");
     }
     if names == Names::Redacted {
         text.push_str("Names are replaced by numbers.\n");
     }
-    let whole = measure.bytes(&answer.totals.sums);
-    let title = measure.title();
-    let size = |bytes: u128| {
-        let share = share(bytes, whole);
-        format!(
-            "{} | {}",
-            SizeFormat::Binary.text(bytes),
-            share.trim_start()
-        )
-    };
-
-    let directories = answer.directories.iter().take(ROWS);
-    head(
-        &mut text,
-        "Largest directories",
-        &format!("{title} | Share | Entries | Path"),
-        "--: | --: | --: | ---",
-    );
-    for one in directories {
-        let (sums, path) = (&one.sums, code(&one.path));
-        let entries = grouped(sums.entries);
-        let mark = mark(one);
-        let _ = writeln!(
-            text,
-            "{} | {entries} | {path}{mark}",
-            size(measure.bytes(sums))
-        );
-    }
-    head(
-        &mut text,
-        "Largest files",
-        &format!("{title} | Share | Path"),
-        "--: | --: | ---",
-    );
-    for one in answer.largest.iter().take(ROWS) {
-        let _ = writeln!(
-            text,
-            "{} | {}",
-            size(measure.bytes_of_file(one)),
-            code(&one.path)
-        );
-    }
-    let categories = answer.categories.iter();
-    let categories = categories.map(|one| (one.label.clone(), one.sums));
-    let columns = format!("{title} | Share | Files | ");
-    groups(
-        &mut text,
-        "Content",
-        &columns,
-        categories.collect(),
-        measure,
-        size,
-    );
-    let owners = answer.owners.iter().map(|one| (owner(one), one.sums));
-    let columns = format!("{title} | Share | Entries | ");
-    groups(
-        &mut text,
-        "Owners",
-        &columns,
-        owners.collect(),
-        measure,
-        size,
-    );
-    head(
-        &mut text,
-        "Last modified",
-        &format!("{title} | Share | Files | "),
-        "--: | --: | --: | ---",
-    );
-    for age in answer.ages.iter().filter(|age| age.sums.entries > 0) {
-        let (sums, label) = (&age.sums, &age.label);
-        let files = grouped(sums.entries);
-        let _ = writeln!(text, "{} | {files} | {label}", size(measure.bytes(sums)));
-    }
     text
 }
 
-fn head(text: &mut String, title: &str, columns: &str, alignment: &str) {
-    let _ = write!(text, "\n## {title}\n\n{columns}\n{alignment}\n");
+/// A text of tables, whose first columns are a size and its share of the whole.
+struct Tables {
+    text: String,
+    measure: Measure,
+    whole: u128,
 }
 
-/// The largest groups, and a row of the others.
-fn groups(
-    text: &mut String,
-    title: &str,
-    columns: &str,
-    mut groups: Vec<(String, Sums)>,
-    measure: Measure,
-    size: impl Fn(u128) -> String,
-) {
-    groups.retain(|(_, sums)| sums.entries > 0);
-    groups.sort_by_key(|(_, sums)| Reverse(measure.bytes(sums)));
-    if groups.len() > GROUPS + 1 {
-        let rest = groups.split_off(GROUPS);
-        let mut sum = Sums::default();
-        for (_, sums) in &rest {
-            sum.add(*sums);
-        }
-        groups.push((format!("{} more", rest.len()), sum));
+impl Tables {
+    /// Begins a table with these columns behind the first two. The last one is no number.
+    fn head(&mut self, title: &str, columns: &[&str]) {
+        let (size, others) = (self.measure.title(), columns.join(" | "));
+        let numbers = "--: | ".repeat(columns.len() + 1);
+        let head = format!("{size} | Share | {others}\n{numbers}---");
+        let _ = writeln!(self.text, "\n## {title}\n\n{head}");
     }
-    head(text, title, columns, "--: | --: | --: | ---");
-    for (label, sums) in groups {
-        let (entries, label) = (grouped(sums.entries), inline(&label));
-        let _ = writeln!(text, "{} | {entries} | {label}", size(measure.bytes(&sums)));
+
+    fn row(&mut self, bytes: u128, cells: &str) {
+        let share = share(bytes, self.whole);
+        let (size, share) = (SizeFormat::Binary.text(bytes), share.trim_start());
+        let _ = writeln!(self.text, "{size} | {share} | {cells}");
+    }
+
+    /// The largest groups, and a row of the others.
+    fn groups(&mut self, title: &str, counted: &str, mut groups: Vec<(String, Sums)>) {
+        groups.retain(|(_, sums)| sums.entries > 0);
+        groups.sort_by_key(|(_, sums)| Reverse(self.measure.bytes(sums)));
+        if groups.len() > GROUPS + 1 {
+            let rest = groups.split_off(GROUPS);
+            let mut sum = Sums::default();
+            for (_, sums) in &rest {
+                sum.add(*sums);
+            }
+            groups.push((format!("{} more", rest.len()), sum));
+        }
+        self.head(title, &[counted, ""]);
+        for (label, sums) in groups {
+            let cells = format!("{} | {}", grouped(sums.entries), inline(&label));
+            self.row(self.measure.bytes(&sums), &cells);
+        }
     }
 }
 
