@@ -34,7 +34,7 @@ pub struct Answer {
     pub ages: Vec<AgeGroup>,
     /// Sizes of files, then entries that are no files.
     pub sizes: Vec<SizeGroup>,
-    /// Per cent of all files, and the size that so many do not exceed.
+    /// Pairs of a percentage and a size: so many of all files are at most as large.
     pub percentiles: Vec<(u8, u64)>,
     /// The largest files.
     pub largest: Vec<Large>,

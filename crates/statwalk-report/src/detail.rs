@@ -62,7 +62,8 @@ impl<N: Copy + Send + Sync> Choice<N> {
         let waiting = Mutex::new(waiting);
         let gather = || {
             let mut made = Vec::new();
-            // Who waits holds the lock. That ends with the choice.
+            // A thread keeps the lock while it waits for cells. Once the choice is made, the
+            // sender is gone, and no thread waits any more.
             let next = || waiting.lock().expect("none panics with it").recv();
             while let Ok(cells) = next() {
                 let mut naming = Naming::of_originals();

@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::scan_flags::FILTERS;
 
-/// The flags that select entries. An entry must pass all kinds of them,
-/// and of those that can be repeated one, but every size.
+/// The flags that select entries. An entry must pass each kind of them. Of a kind that was
+/// given several times one value is enough, but each size must hold.
 #[derive(Args)]
 pub(crate) struct FilterFlags {
     /// Select names that match GLOB (case-insensitive unless GLOB has a capital);

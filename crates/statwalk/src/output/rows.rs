@@ -258,7 +258,7 @@ pub(crate) fn largest_directories<'a>(
     let mut best: Vec<Node<'a>> = (rows.map(|row| row.node))
         .filter(|node| is_candidate(node, &wanted) && is_large(node))
         .collect();
-    // Stable, so that of equals the first of the walk stay.
+    // A stable sort: of nodes of one size, those stay that the walk met first.
     best.sort_by_key(|node| Reverse(bytes(node, column)));
     best.truncate(count);
     best

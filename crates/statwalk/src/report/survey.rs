@@ -347,7 +347,7 @@ impl Survey {
         groups
     }
 
-    /// Per cent of files, and the size that so many do not exceed.
+    /// Pairs of a percentage and a size: so many of all files are at most as large.
     pub(super) fn percentiles(&self) -> Vec<(u8, u64)> {
         let of = |percent| Some((percent, self.histogram.percentile(percent)?));
         [50, 90, 99, 100].into_iter().filter_map(of).collect()

@@ -144,7 +144,7 @@ pub(super) fn bytes_of_file(file: &TreeFile<'_>) -> (u64, u64) {
     }
 }
 
-/// The same of a node: of a directory that of all below it.
+/// The bytes on the disk and the apparent ones of a node, and of all below a directory.
 pub(super) fn bytes(node: &Node<'_>) -> (u128, u128) {
     match node.as_file() {
         Some(file) => {

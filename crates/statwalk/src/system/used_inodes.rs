@@ -59,8 +59,8 @@ pub(crate) fn covered(cover: &Cover) -> Option<u64> {
     Some(sum)
 }
 
-/// One mount of each file system that a scan covers; absent where it covers one in part,
-/// or one that does not count.
+/// One mount of each file system that a scan covers. Absent where the scan covers a part of
+/// one, or a file system that does not count.
 fn covered_mounts<'a>(
     table: &'a [Mount],
     roots: &[Vec<u8>],

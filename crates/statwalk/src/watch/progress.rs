@@ -114,7 +114,7 @@ impl ProgressLine {
             ..screen::stderr_or_default().terminal
         };
         let text = self.text(snapshot, now, terminal);
-        // The sign at the head turns; a line that stays has none.
+        // A line that stays on the screen does not begin with the turning sign.
         let text = text.split_once(' ').map_or(text.as_str(), |(_, rest)| rest);
         stdio::say(text);
     }
