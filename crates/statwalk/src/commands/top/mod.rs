@@ -58,8 +58,6 @@ pub(super) struct LargestAnswer {
     sizes: Sizes,
     /// The number of rows; absent where the user set none.
     rows_max: Option<usize>,
-    /// The head of the column of paths.
-    title: &'static str,
     /// Whether the largest comes last.
     is_reversed: bool,
     /// The filters on names, where the list is one of files.
@@ -126,17 +124,8 @@ fn files(
     let about = About::of_scan(request, outcome.report, &totals);
     let sizes = sizes.of_scan(&about, request.form);
     let top = largest_files::chosen(top, sizes.lacks_blocks);
-    Ok(LargestAnswer {
-        sizes,
-        rows_max: None,
-        is_reversed: false,
-        names: None,
-        rebuildable: None,
-        title: "FILE",
-        large: top.iter().map(|file| Large::file(file, &sizes)).collect(),
-        tree: None,
-        about,
-    })
+    let large = top.iter().map(|file| Large::file(file, &sizes)).collect();
+    Ok(LargestAnswer::new(sizes, large, about))
 }
 
 fn directories(
@@ -158,15 +147,8 @@ fn directories(
     let directory = |node| Large::directory(node, &sizes);
     let large = nodes.iter().map(directory).collect();
     Ok(LargestAnswer {
-        sizes,
-        rows_max: None,
-        is_reversed: false,
-        names: None,
-        rebuildable: None,
-        title: "DIRECTORY",
-        large,
         tree: Some(tree),
-        about,
+        ..LargestAnswer::new(sizes, large, about)
     })
 }
 
@@ -208,15 +190,9 @@ fn rebuildable(
     large.truncate(count);
     let large = large.into_iter().map(|(_, large)| large).collect();
     Ok(LargestAnswer {
-        sizes,
-        rows_max: None,
-        is_reversed: false,
-        names: None,
         rebuildable: Some(sum),
-        title: "DIRECTORY",
-        large,
         tree: Some(tree),
-        about,
+        ..LargestAnswer::new(sizes, large, about)
     })
 }
 
@@ -254,6 +230,20 @@ impl Large {
 }
 
 impl LargestAnswer {
+    /// A list of files, without the flags of the user.
+    fn new(sizes: Sizes, large: Vec<Large>, about: About) -> LargestAnswer {
+        LargestAnswer {
+            sizes,
+            rows_max: None,
+            is_reversed: false,
+            names: None,
+            rebuildable: None,
+            large,
+            tree: None,
+            about,
+        }
+    }
+
     /// The largest, at most so many, in the order of their rows.
     fn rows(&self, rows_max: usize) -> impl Iterator<Item = &Large> + Clone {
         let rows = &self.large[..self.large.len().min(rows_max)];
@@ -304,7 +294,12 @@ impl Answer for LargestAnswer {
         if self.rebuildable.is_some() {
             columns.push(Column::new("REBUILT BY", Align::Left));
         }
-        columns.push(Column::new(self.title, Align::Left));
+        let title = if self.tree.is_some() {
+            "DIRECTORY"
+        } else {
+            "FILE"
+        };
+        columns.push(Column::new(title, Align::Left));
         let mut below = vec![String::new()];
         if let Some(sum) = &self.rebuildable {
             below.extend(self.sum_lines(sum, whole, screen));
