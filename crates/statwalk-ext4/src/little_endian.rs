@@ -2,19 +2,16 @@
 
 //! Little-endian numbers at an offset, or nothing where the bytes end.
 
-/// One byte.
 #[inline]
 pub(crate) fn u8_at(bytes: &[u8], offset: usize) -> Option<u8> {
     bytes.get(offset).copied()
 }
 
-/// Two bytes.
 #[inline]
 pub(crate) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
     Some(u16::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
 }
 
-/// Four bytes.
 #[inline]
 pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))

@@ -104,7 +104,6 @@ impl<B: Bytes> Volume<B> {
         Ok(())
     }
 
-    /// Reads one block of a file's content.
     fn read_content_block(
         &self,
         file: &Inode,

@@ -78,7 +78,6 @@ impl Measure {
         }
     }
 
-    /// The title of its column.
     pub(crate) fn title(self) -> &'static str {
         match self.is_apparent {
             true => "Apparent",

@@ -10,7 +10,6 @@ use crate::threads::queue;
 /// No node, and no block.
 pub(crate) const NOTHING: u32 = u32::MAX;
 
-/// The columns of a block.
 #[derive(Default)]
 pub(crate) struct Columns {
     /// All of them but the last have [`Stripe::NODES`] nodes.

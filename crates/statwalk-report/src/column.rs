@@ -15,7 +15,6 @@ use crate::deflate::{Deflate, END, Effort};
 
 const ALIGNMENT: usize = 8;
 
-/// A column of a block.
 pub(crate) struct Column<'c> {
     name: &'static str,
     numbers: Numbers<'c>,
@@ -155,7 +154,6 @@ impl Numbers<'_> {
 }
 
 impl Piece<'_> {
-    /// Packs it.
     pub(crate) fn packed(&self, deflate: &mut Deflate) -> Packed {
         let computed = self.column.numbers.computed();
         let numbers = match &computed {

@@ -54,7 +54,6 @@ impl Deflate {
     /// The size of pieces, where it is free. A window of 32 KiB loses little in one.
     pub(crate) const PIECE_BYTES: usize = 1 << 18;
 
-    /// Compresses one piece.
     pub(crate) fn piece(&mut self, bytes: &[u8], effort: Effort) -> String {
         let (state, out) = (&mut self.state, &mut self.out);
         state.reset();

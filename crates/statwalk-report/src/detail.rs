@@ -99,7 +99,6 @@ impl<N: Copy + Send + Sync> Choice<N> {
     }
 }
 
-/// The blocks of a tree.
 pub(crate) struct Blocks {
     /// Each in parts: its bytes, compressed and in base64.
     pub(crate) blocks: Vec<Vec<String>>,

@@ -14,7 +14,6 @@ use crate::gist::gist;
 /// The largest directories and files.
 const ROWS: usize = 20;
 
-/// The title of the page.
 pub(crate) fn title(answer: &Answer) -> String {
     text(&heading(answer)).into_owned()
 }
@@ -102,7 +101,6 @@ pub(crate) fn date(answer: &Answer) -> String {
     format!("{} UTC", date.unwrap_or_default())
 }
 
-/// The sentence of the totals.
 pub(crate) fn totals(answer: &Answer) -> String {
     let totals = &answer.totals;
     let size = |bytes| SizeFormat::Binary.text(bytes);

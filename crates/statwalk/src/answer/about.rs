@@ -113,7 +113,6 @@ impl About {
         self.roots.iter().any(|root| root.gaps.missing.is_none())
     }
 
-    /// The roots that are missing.
     pub(crate) fn missing(&self) -> impl Iterator<Item = (&Root, Errno)> {
         let roots = self.roots.iter();
         roots.filter_map(|root| Some((root, root.gaps.missing?)))

@@ -74,7 +74,6 @@ pub(crate) struct Run {
     pub(crate) workers: usize,
 }
 
-/// All measurements.
 pub(crate) struct Measurements {
     pub(crate) measured: Vec<Measured>,
     /// The progress of the rounds, warm ones first.

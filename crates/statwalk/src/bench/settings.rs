@@ -97,7 +97,6 @@ impl Setting {
         scan.calls(calls)
     }
 
-    /// The sink of the run.
     pub(crate) fn sink(&self) -> Totals {
         match self.level {
             Level::Names => Totals::new().without_types(),

@@ -22,7 +22,6 @@ use crate::system::screen::Screen;
 use crate::watch::progress::ProgressOptions;
 use crate::watch::watch;
 
-/// The errors of a scan.
 pub(super) struct ErrorsAnswer {
     /// The number of rows; absent where the user set none.
     rows_max: Option<usize>,

@@ -21,7 +21,6 @@ fn row_of(word: &OsStr) -> Option<&'static Row> {
     COMMANDS.iter().find(|row| word == row.name)
 }
 
-/// Whether `word` is the name of a command.
 pub(super) fn is_command(word: &OsStr) -> bool {
     row_of(word).is_some()
 }

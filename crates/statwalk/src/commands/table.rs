@@ -19,7 +19,6 @@ use crate::flags::{
 /// A command that is ready to run.
 pub(crate) type Invocation = Box<dyn FnOnce() -> Result<ExitStatus, Failure>>;
 
-/// A command.
 pub(super) struct Row {
     pub(super) name: &'static str,
     /// Builds the definition of its flags.

@@ -71,7 +71,6 @@ pub(crate) struct ReportFlags {
     help: Option<bool>,
 }
 
-/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// A page with a map

@@ -87,14 +87,12 @@ impl Section {
     }
 }
 
-/// Whether percentiles are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Percentiles {
     Hidden,
     Shown,
 }
 
-/// A table of groups.
 pub(crate) struct GroupsTable<'a> {
     /// The names of the keys.
     pub(crate) title: String,

@@ -33,7 +33,6 @@ pub(crate) struct SpaceTable<'a> {
     pub(crate) details_max: usize,
 }
 
-/// A row of the table.
 struct SpaceRow {
     bytes: i128,
     words: String,

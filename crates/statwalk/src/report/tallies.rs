@@ -51,7 +51,6 @@ impl Sum {
 }
 
 impl Tallies {
-    /// Keeps the tally of a directory.
     pub(super) fn keep(&mut self, directory: DirId, tally: &Tally) {
         let (categories, owners) = (tally.categories(), tally.owners());
         let is_whole = categories.len() + owners.len() <= SUMS_MAX;

@@ -18,7 +18,6 @@ use crate::request::invalid;
 use crate::request::name_pattern;
 use crate::request::owners::OwnerFilter;
 
-/// The filters on entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filters {
     /// One of them must match, if there are any.
@@ -64,7 +63,6 @@ impl NameFilters {
 }
 
 impl Filters {
-    /// The filters that `flags` set.
     pub(crate) fn new(flags: &FilterFlags) -> Result<Filters, Failure> {
         let globs = flags.glob.iter().map(|glob| name_pattern::glob(glob));
         let kinds = flags.kind.iter().map(|kind| parse_kind(kind));
@@ -88,7 +86,6 @@ impl Filters {
         })
     }
 
-    /// Adds a pattern for names.
     pub(crate) fn push_pattern(&mut self, pattern: NamePattern) {
         self.patterns.push(pattern);
     }
@@ -157,7 +154,6 @@ impl Filters {
         is_kind && self.pass_name(path) && self.pass_attributes(attributes)
     }
 
-    /// Whether a name passes the filters on names.
     pub(crate) fn pass_name(&self, path: &[u8]) -> bool {
         let name = base_name(path);
         let any_pattern = || self.patterns.iter().any(|pattern| pattern.fits(name));
@@ -166,7 +162,6 @@ impl Filters {
             && (self.extensions.is_empty() || any_extension())
     }
 
-    /// Whether a size passes the filters on sizes.
     pub(crate) fn pass_size(&self, size_bytes: u128) -> bool {
         self.sizes.iter().all(|size| size.matches(size_bytes))
     }

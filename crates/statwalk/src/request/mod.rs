@@ -58,7 +58,6 @@ pub(crate) struct Request {
     is_whole: bool,
 }
 
-/// The form of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     /// A picture or a table for a person.
@@ -69,7 +68,6 @@ pub(crate) enum Form {
     Json(Option<Screen>),
 }
 
-/// The end of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowEnd {
     Newline,
@@ -272,7 +270,6 @@ impl Request {
         }
     }
 
-    /// Limits the depth of the scan.
     pub(crate) fn limit_depth(&mut self, depth_max: Option<u32>) {
         if let Some(depth) = depth_max {
             self.scan = self.scan.clone().max_depth(depth);
@@ -291,7 +288,6 @@ impl Request {
 }
 
 impl Sizes {
-    /// The sizes that `flags` ask for.
     pub(crate) fn new(flags: &SizeFlags) -> Result<Sizes, Failure> {
         let mut sizes = Sizes::on_disk(&flags.units)?;
         if flags.apparent_size || flags.bytes {
@@ -371,7 +367,6 @@ impl Sizes {
         }
     }
 
-    /// The title of its column.
     pub(crate) fn title(&self) -> &'static str {
         match self.column {
             SizeColumn::Disk => "DISK",

@@ -17,7 +17,6 @@ pub(crate) fn regex(text: &str) -> Result<NamePattern, Failure> {
     pattern.map_err(|reason| Failure::Usage(format!("invalid pattern '{}': {reason}", safe(text))))
 }
 
-/// Reads a glob.
 pub(crate) fn glob(text: &str) -> Result<NamePattern, Failure> {
     NamePattern::glob(text).map_err(|reason| invalid("--glob", text, reason))
 }

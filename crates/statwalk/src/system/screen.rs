@@ -72,12 +72,10 @@ pub(crate) fn of_stderr() -> Option<ErrorScreen> {
     })
 }
 
-/// Whether stdout is a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     isatty(rustix::stdio::stdout())
 }
 
-/// Whether stdout is a regular file.
 pub(crate) fn stdout_is_file() -> bool {
     let stat = rustix::fs::fstat(rustix::stdio::stdout());
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
@@ -142,7 +140,6 @@ fn size_of(variable: &str, of_terminal: u16, default: usize) -> usize {
 }
 
 impl Screen {
-    /// A screen of this size.
     #[cfg(test)]
     pub(crate) fn of_size(width: usize, rows: usize) -> Screen {
         Screen {

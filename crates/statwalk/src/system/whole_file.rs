@@ -127,7 +127,6 @@ impl WholeFile {
         })
     }
 
-    /// Appends bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let file = self.file()?;
         let mut rest = bytes;

@@ -26,7 +26,6 @@ const HANGS_AFTER: Duration = Duration::from_secs(2);
 /// The width of a status line, which is never cut.
 const STATUS_WIDTH: usize = 4_000;
 
-/// The options of the progress line.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgressOptions {
     /// The condition for the line.
@@ -51,7 +50,6 @@ impl ProgressOptions {
     }
 }
 
-/// The progress line.
 pub(crate) struct ProgressLine {
     options: ProgressOptions,
     started: Instant,

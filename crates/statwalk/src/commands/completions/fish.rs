@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 
 use super::{Flag, Page, Value};
 
-/// The script.
 pub(super) fn script(pages: &[Page]) -> String {
     let names = pages.iter().map(|page| page.name.as_str());
     let commands: Vec<&str> = names.filter(|name| !name.is_empty()).collect();

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 
 use super::{Flag, Page, Value, joined};
 
-/// The script.
 pub(super) fn script(pages: &[Page]) -> String {
     let mut commands = String::new();
     let mut cases = String::new();
