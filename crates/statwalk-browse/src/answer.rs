@@ -9,6 +9,7 @@ use crate::disk::Disk;
 use crate::filter::{Sort, SortKey, is_hidden};
 use crate::findings::findings;
 use crate::list::{All, Query, Rows, Wanted};
+use crate::names::Names;
 use crate::ranking::Ranking;
 use crate::rebuildable::rebuildable;
 use crate::tally::{Group, Tally, tally};
@@ -54,6 +55,7 @@ impl Answer {
 pub fn answer(
     data: &dyn Data,
     query: &Query,
+    names: Names,
     stop: &dyn Fn() -> bool,
     disk: &dyn Disk,
 ) -> Option<Answer> {
@@ -80,7 +82,7 @@ pub fn answer(
             let roots = query.dir.map_or_else(|| data.roots(), |dir| vec![dir]);
             let mut groups: Vec<Tally> = Vec::new();
             for root in roots {
-                for more in tally(data, root, *by, query.now_ns, stop)? {
+                for more in tally(data, root, *by, query.now_ns, names, stop)? {
                     match groups.iter_mut().find(|known| known.group == more.group) {
                         Some(known) => known.add(&more),
                         None => groups.push(more),

@@ -19,6 +19,7 @@ use crate::known_answers::KnownAnswers;
 use crate::list::{List, Query, RowKey, Rows, Wanted};
 use crate::marks::Marks;
 use crate::message::Message;
+use crate::names::Names;
 use crate::prompt::{Form, Line};
 use crate::removal::{RemovalReport, RemovalState};
 use crate::report::ReportState;
@@ -53,6 +54,8 @@ pub struct Options {
     pub charset: Charset,
     /// Whether there is colour.
     pub colour: Colour,
+    /// The names of owners, categories and endings.
+    pub names: Names,
     /// Whether shells and other programs may be started.
     pub starts_programs: bool,
     /// Whether the scan follows symbolic links, so that a file can be a link to one.

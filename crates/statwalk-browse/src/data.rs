@@ -177,16 +177,6 @@ pub trait Data: Send + Sync {
     /// The first faults below a directory, and the number of all.
     fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64);
 
-    /// The name of an owner; absent where nobody knows it.
-    fn owner_name(&self, uid: u32) -> Option<String>;
-
-    /// The category of a file with this name: the content that the name promises.
-    fn category(&self, name: &[u8]) -> &'static str;
-
-    /// The ending of a file with this name, in lower case; empty where it has none. It can
-    /// have several parts, as in `tar.gz`.
-    fn ending(&self, name: &[u8]) -> Vec<u8>;
-
     /// Whether the numbers are those at the end of a scan.
     fn is_final(&self) -> bool;
 

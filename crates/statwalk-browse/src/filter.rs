@@ -4,7 +4,8 @@
 
 use statwalk_view::{NamePattern, SizeFilter};
 
-use crate::data::{Data, Item, Kind};
+use crate::data::{Item, Kind};
+use crate::names::Names;
 use crate::tally::{By, Group, group_of};
 
 /// Which of the two sizes is shown.
@@ -84,10 +85,10 @@ impl Filter {
         *self == Filter::default()
     }
 
-    /// Whether an item of the data that is no directory passes. `now_ns` is the moment that
-    /// ages count from.
+    /// Whether an item that is no directory passes. `now_ns` is the moment that ages count
+    /// from.
     #[must_use]
-    pub fn passes(&self, item: &Item<'_>, now_ns: i64, data: &dyn Data) -> bool {
+    pub fn passes(&self, item: &Item<'_>, now_ns: i64, names: Names) -> bool {
         let changed_ns = item.newest_ns;
         let from = |ns: i64| changed_ns.is_some_and(|changed| changed >= ns);
         let before = |ns: i64| changed_ns.is_some_and(|changed| changed < ns);
@@ -101,7 +102,7 @@ impl Filter {
             && self.uid.is_none_or(|uid| item.uid == Some(uid))
             && (self.name_end.as_ref()).is_none_or(|end| end.fits(&item.name))
             && (self.name.as_ref()).is_none_or(|name| name.fits(&item.name))
-            && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns, data) == *group)
+            && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns, names) == *group)
     }
 
     /// Lets only one group of a partition pass.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::data::{Data, Fault, Inode, Item, ItemId, Kind};
 use crate::filter::Filter;
+use crate::names::Names;
 
 /// Other data, where only items that pass a filter count.
 ///
@@ -19,6 +20,7 @@ pub struct Filtered {
     data: Arc<dyn Data>,
     filter: Filter,
     now_ns: i64,
+    names: Names,
     sums: HashMap<ItemId, Sums>,
 }
 
@@ -48,6 +50,7 @@ impl Filtered {
         data: Arc<dyn Data>,
         filter: Filter,
         now_ns: i64,
+        names: Names,
         stop: &dyn Fn() -> bool,
     ) -> Option<Filtered> {
         let mut sums: HashMap<ItemId, Sums> = HashMap::new();
@@ -58,7 +61,7 @@ impl Filtered {
         for root in data.roots() {
             order.push((root, None));
             if let Some(item) = data.item(root).filter(|item| item.kind != Kind::Directory) {
-                if filter.passes(&item, now_ns, &*data) {
+                if filter.passes(&item, now_ns, names) {
                     sums.entry(root).or_default().take(&item);
                 }
                 continue;
@@ -72,7 +75,7 @@ impl Filtered {
                 let item = &entry.item;
                 if item.kind == Kind::Directory {
                     order.push((entry.id, Some(entry.parent)));
-                } else if filter.passes(item, now_ns, &*data) {
+                } else if filter.passes(item, now_ns, names) {
                     sums.entry(entry.parent).or_default().take(item);
                 }
                 ControlFlow::Continue(())
@@ -91,6 +94,7 @@ impl Filtered {
             data,
             filter,
             now_ns,
+            names,
             sums,
         })
     }
@@ -171,7 +175,7 @@ impl Data for Filtered {
         self.data.children(dir, &mut |id, item| {
             let counts = match item.kind {
                 Kind::Directory => self.sums.contains_key(&id),
-                _ => self.filter.passes(&item, self.now_ns, &*self.data),
+                _ => self.filter.passes(&item, self.now_ns, self.names),
             };
             match counts {
                 true => visit(id, self.adapted(id, item)),
@@ -186,18 +190,6 @@ impl Data for Filtered {
 
     fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
         self.data.faults(dir)
-    }
-
-    fn owner_name(&self, uid: u32) -> Option<String> {
-        self.data.owner_name(uid)
-    }
-
-    fn category(&self, name: &[u8]) -> &'static str {
-        self.data.category(name)
-    }
-
-    fn ending(&self, name: &[u8]) -> Vec<u8> {
-        self.data.ending(name)
     }
 
     fn is_final(&self) -> bool {

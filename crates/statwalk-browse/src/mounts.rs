@@ -289,6 +289,7 @@ mod tests {
     use super::*;
     use crate::filter::Bytes;
     use crate::keys::Keymap;
+    use crate::trial::NAMES;
     use ratatui_core::layout::Rect;
     use statwalk_view::{Charset, Colour, SizeFormat};
 
@@ -299,6 +300,7 @@ mod tests {
             bytes: Bytes::Disk,
             charset: Charset::Unicode,
             colour: Colour::Off,
+            names: NAMES,
             starts_programs: true,
             follows_links: false,
             removes: false,

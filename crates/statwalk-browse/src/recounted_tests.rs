@@ -19,7 +19,7 @@ use crate::filtered::Filtered;
 use crate::removal::Manner;
 use crate::revision::Revision;
 use crate::tally::{By, tally};
-use crate::trial::{NOW_NS, Small};
+use crate::trial::{NAMES, NOW_NS, Small};
 use crate::way::item_at;
 
 const ROOTS: [&str; 2] = ["/a", "/r"];
@@ -154,7 +154,7 @@ fn groups(data: &dyn Data) -> Vec<(String, u64, u128)> {
     let mut groups = Vec::new();
     for root in data.roots() {
         for by in [By::Category, By::Owner, By::Size] {
-            let tallies = tally(data, root, by, NOW_NS, &|| false).unwrap();
+            let tallies = tally(data, root, by, NOW_NS, NAMES, &|| false).unwrap();
             let bytes = |tally: &crate::Tally| tally.bytes(Bytes::Disk);
             let lines = tallies.iter();
             groups.extend(
@@ -340,7 +340,7 @@ impl World {
         };
         let filtered = |data: &Arc<dyn Data>| {
             let (data, filter) = (Arc::clone(data), filter.clone());
-            Filtered::new(data, filter, NOW_NS, &|| false).unwrap()
+            Filtered::new(data, filter, NOW_NS, NAMES, &|| false).unwrap()
         };
         assert_eq!(items(&filtered(data)), items(&filtered(&fresh)));
     }

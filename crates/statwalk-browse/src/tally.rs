@@ -9,6 +9,7 @@ use statwalk_view::{age_bucket, size_bucket};
 
 use crate::data::{Data, Item, ItemId, Kind};
 use crate::filter::Bytes;
+use crate::names::Names;
 
 /// The property by which items make groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,15 +87,15 @@ impl Tally {
 const SECOND_NS: u128 = 1_000_000_000;
 
 /// The group that an item belongs to.
-pub(crate) fn group_of(item: &Item<'_>, by: By, now_ns: i64, data: &dyn Data) -> Group {
+pub(crate) fn group_of(item: &Item<'_>, by: By, now_ns: i64, names: Names) -> Group {
     match (by, item.kind) {
         (By::Owner, _) => item.uid.map_or(Group::UnknownOwner, Group::Owner),
         (By::Category | By::Ending | By::Size | By::Age, Kind::Directory) => Group::Directories,
         (By::Category | By::Ending | By::Size, Kind::Link | Kind::Other | Kind::Rest) => {
             Group::Others
         }
-        (By::Category, Kind::File) => Group::Category(data.category(&item.name)),
-        (By::Ending, Kind::File) => match data.ending(&item.name) {
+        (By::Category, Kind::File) => Group::Category((names.category)(&item.name)),
+        (By::Ending, Kind::File) => match (names.ending)(&item.name) {
             ending if ending.is_empty() => Group::NoEnding,
             ending => Group::Ending(ending),
         },
@@ -122,6 +123,7 @@ pub(crate) fn tally(
     dir: ItemId,
     by: By,
     now_ns: i64,
+    names: Names,
     stop: &dyn Fn() -> bool,
 ) -> Option<Vec<Tally>> {
     let mut groups: HashMap<Group, Tally> = HashMap::new();
@@ -140,7 +142,7 @@ pub(crate) fn tally(
     };
     let root = data.item(dir)?;
     if root.kind != Kind::Directory {
-        let group = group_of(&root, by, now_ns, data);
+        let group = group_of(&root, by, now_ns, names);
         add(group, &Part::of(&root));
         return Some(groups.into_values().collect());
     }
@@ -160,7 +162,7 @@ pub(crate) fn tally(
             own.take_away(&child);
             match child.kind {
                 Kind::Directory => waiting.push((id, owned(child))),
-                _ => add(group_of(&child, by, now_ns, data), &Part::of(&child)),
+                _ => add(group_of(&child, by, now_ns, names), &Part::of(&child)),
             }
             ControlFlow::Continue(())
         });
@@ -168,7 +170,7 @@ pub(crate) fn tally(
             return None;
         }
         own.newest_ns = None;
-        add(group_of(&item, by, now_ns, data), &own);
+        add(group_of(&item, by, now_ns, names), &own);
     }
     let groups = groups.into_values();
     // Under a filter, directories count as nothing themselves.

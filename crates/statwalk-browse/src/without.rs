@@ -162,18 +162,6 @@ impl Data for Without {
         (faults, count)
     }
 
-    fn owner_name(&self, uid: u32) -> Option<String> {
-        self.below.owner_name(uid)
-    }
-
-    fn category(&self, name: &[u8]) -> &'static str {
-        self.below.category(name)
-    }
-
-    fn ending(&self, name: &[u8]) -> Vec<u8> {
-        self.below.ending(name)
-    }
-
     fn is_final(&self) -> bool {
         self.below.is_final()
     }

@@ -9,7 +9,6 @@ use statwalk_view::{
 use super::canvas::{Canvas, Look};
 use super::cursor::Cursor;
 use super::head::lower_bound;
-use super::rows::{group_name, owner_text};
 use crate::browser::{Browser, Mode};
 use crate::data::Data;
 use crate::list::Rows;
@@ -145,7 +144,7 @@ impl Browser {
             parts.push(names_text(&self.text.text, canvas));
         }
         if !self.filter.is_empty() {
-            let filter = self.filter_text(data, canvas);
+            let filter = self.filter_text(canvas);
             let clears = match self.escape_clears_filter() {
                 true => " (Esc clears)",
                 false => "",
@@ -256,7 +255,7 @@ impl Browser {
     }
 
     /// The conditions of the active filter, safe for the terminal.
-    pub(super) fn filter_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+    pub(super) fn filter_text(&self, canvas: &Canvas<'_>) -> String {
         let filter = &self.filter;
         let mut parts = Vec::new();
         if let Some(end) = &filter.name_end {
@@ -273,9 +272,9 @@ impl Browser {
         let ago = |ns| age(ns, self.now_ns);
         parts.extend((filter.changed_from_ns).map(|ns| format!("changed within {}", ago(ns))));
         parts.extend((filter.changed_before_ns).map(|ns| format!("older than {}", ago(ns))));
-        parts.extend((filter.uid).map(|uid| format!("of {}", owner_text(uid, data, canvas))));
+        parts.extend((filter.uid).map(|uid| format!("of {}", self.owner_text(uid, canvas))));
         let groups = filter.groups.iter();
-        parts.extend(groups.map(|(_, group)| group_name(group, data, canvas)));
+        parts.extend(groups.map(|(_, group)| self.group_name(group, canvas)));
         parts.join(", ")
     }
 

@@ -75,7 +75,7 @@ impl Browser {
                     }
                 }
                 Rows::Groups(groups) => {
-                    let cells = self.group_cells(&groups[place], data, &widths, canvas);
+                    let cells = self.group_cells(&groups[place], &widths, canvas);
                     draw_cells(&cells, &widths, y, canvas);
                 }
                 Rows::Faults(faults, _) => draw_fault(&faults[place], y, canvas),
@@ -147,7 +147,7 @@ impl Browser {
                 "no directory so far: files come at the end of the scan"
             }
             (false, _) if !self.text.text.is_empty() || !self.filter.is_empty() => {
-                return self.nothing_passes(data, canvas);
+                return self.nothing_passes(canvas);
             }
             (false, View::Found) => {
                 let condition = name_condition(&self.search.text.text, canvas);
@@ -161,9 +161,9 @@ impl Browser {
     }
 
     /// Names what Esc clears first: the text, then the filter.
-    fn nothing_passes(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+    fn nothing_passes(&self, canvas: &Canvas<'_>) -> String {
         let condition = name_condition(&self.text.text, canvas);
-        let filter = self.filter_text(data, canvas);
+        let filter = self.filter_text(canvas);
         match (self.text.text.is_empty(), self.filter.is_empty(), self.view) {
             (true, _, View::Found) => {
                 let condition = name_condition(&self.search.text.text, canvas);
@@ -209,7 +209,7 @@ impl Browser {
         let absent = || canvas.charset.absent().to_owned();
         let owner = match item.uid {
             None => absent(),
-            Some(uid) => owner_text(uid, data, canvas),
+            Some(uid) => self.owner_text(uid, canvas),
         };
         let is_dir = item.kind == Kind::Directory;
         let has_path = self.place.is_empty()
@@ -261,16 +261,10 @@ impl Browser {
         }
     }
 
-    fn group_cells(
-        &self,
-        tally: &Tally,
-        data: &dyn Data,
-        widths: &Widths,
-        canvas: &Canvas<'_>,
-    ) -> Cells {
+    fn group_cells(&self, tally: &Tally, widths: &Widths, canvas: &Canvas<'_>) -> Cells {
         let bytes = tally.bytes(self.bytes);
         let absent = || canvas.charset.absent().to_owned();
-        let name = group_name(&tally.group, data, canvas);
+        let name = self.group_name(&tally.group, canvas);
         Cells {
             marks: String::new(),
             size: self.options.format.text(bytes),
@@ -284,29 +278,29 @@ impl Browser {
             look: Look::Plain,
         }
     }
-}
 
-/// The name of a group, safe for the terminal.
-pub(super) fn group_name(group: &Group, data: &dyn Data, canvas: &Canvas<'_>) -> String {
-    match group {
-        Group::Directories => "directories".to_owned(),
-        Group::Others => "links, devices, sockets, pipes".to_owned(),
-        Group::Category(name) => (*name).to_owned(),
-        Group::NoEnding => "no ending".to_owned(),
-        Group::Ending(ending) => format!(".{}", canvas.name(ending)),
-        Group::Owner(uid) => owner_text(*uid, data, canvas),
-        Group::UnknownOwner => "unknown".to_owned(),
-        Group::Age(place) => AGE_BUCKETS[*place].label.to_owned(),
-        Group::NoAge => "unknown, or in the future".to_owned(),
-        Group::Size(place) => SIZE_BUCKETS[*place].label.to_owned(),
+    /// The name of a group, safe for the terminal.
+    pub(super) fn group_name(&self, group: &Group, canvas: &Canvas<'_>) -> String {
+        match group {
+            Group::Directories => "directories".to_owned(),
+            Group::Others => "links, devices, sockets, pipes".to_owned(),
+            Group::Category(name) => (*name).to_owned(),
+            Group::NoEnding => "no ending".to_owned(),
+            Group::Ending(ending) => format!(".{}", canvas.name(ending)),
+            Group::Owner(uid) => self.owner_text(*uid, canvas),
+            Group::UnknownOwner => "unknown".to_owned(),
+            Group::Age(place) => AGE_BUCKETS[*place].label.to_owned(),
+            Group::NoAge => "unknown, or in the future".to_owned(),
+            Group::Size(place) => SIZE_BUCKETS[*place].label.to_owned(),
+        }
     }
-}
 
-/// The name of an owner, or the number where nobody knows it.
-pub(super) fn owner_text(uid: u32, data: &dyn Data, canvas: &Canvas<'_>) -> String {
-    match data.owner_name(uid) {
-        Some(name) => canvas.name(name.as_bytes()),
-        None => uid.to_string(),
+    /// The name of an owner, or the number where nobody knows it.
+    pub(super) fn owner_text(&self, uid: u32, canvas: &Canvas<'_>) -> String {
+        match (self.options.names.owner)(uid) {
+            Some(name) => canvas.name(name.as_bytes()),
+            None => uid.to_string(),
+        }
     }
 }
 

@@ -9,11 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use statwalk_browse::{Data, Entry, Fault, Inode, Item, ItemId, Kind, Notes};
-use statwalk_core::{Category, DirId, Extension, LiveDir, LiveTree};
+use statwalk_core::{DirId, LiveDir, LiveTree};
 
 use super::early_files::EarlyFiles;
 use super::numbers::Place;
-use crate::system::accounts;
 
 /// The numbers of a scan that goes on.
 pub(crate) struct LiveData {
@@ -235,26 +234,9 @@ impl Data for LiveData {
         (Vec::new(), 0)
     }
 
-    fn owner_name(&self, uid: u32) -> Option<String> {
-        owner_name(uid)
-    }
-
-    fn category(&self, name: &[u8]) -> &'static str {
-        Category::of_name(name).label()
-    }
-
-    fn ending(&self, name: &[u8]) -> Vec<u8> {
-        Extension::of_name(name).to_vec()
-    }
-
     fn is_final(&self) -> bool {
         false
     }
-}
-
-/// The name of an owner, as far as it is text.
-pub(super) fn owner_name(uid: u32) -> Option<String> {
-    accounts::user_name(uid).map(|name| String::from_utf8_lossy(&name).into_owned())
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod live_data;
 mod message;
 mod modes;
 mod mounts;
+pub(crate) mod names;
 mod numbers;
 mod real_disk;
 mod refresh;
@@ -54,6 +55,7 @@ use statwalk_view::{SizeFormat, escape};
 use self::desk::Desk;
 use self::message::{Message, Reading, Reason};
 pub(crate) use self::modes::give_back as give_terminal_back;
+use self::names::NAMES;
 use self::numbers::Place;
 use self::real_disk::RealDisk;
 use self::removal::{Left, Remover};
@@ -461,7 +463,7 @@ impl Shell {
                     false => &mut self.rows,
                 };
                 desk.ask(move |stop| {
-                    let answer = answer(&*data, &query, stop, &RealDisk)?;
+                    let answer = answer(&*data, &query, NAMES, stop, &RealDisk)?;
                     Some(Message::Event(Event::Answer(answer)))
                 });
             }
@@ -782,7 +784,7 @@ impl Shell {
         }
         let now_ns = clock::now_ns();
         self.filters.ask_for_the_last(move |stop| {
-            let filtered = Filtered::new(base, filter.clone(), now_ns, stop)?;
+            let filtered = Filtered::new(base, filter.clone(), now_ns, NAMES, stop)?;
             Some(Message::Filtered(filter, Arc::new(filtered)))
         });
     }

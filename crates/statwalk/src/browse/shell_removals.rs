@@ -28,6 +28,7 @@ use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
 use statwalk_testkit::{Scratch, program, remove_tree};
 use statwalk_view::{Charset, Colour, SizeFormat, text_width};
 
+use super::names::NAMES;
 use super::screen::{Input, Screen};
 use super::sightings::Sightings;
 use super::{IDLE_WAIT, Shell};
@@ -251,6 +252,7 @@ fn shell(root: &Path, size: (u16, u16)) -> Shell {
         bytes: Bytes::Disk,
         charset: Charset::Unicode,
         colour: Colour::Off,
+        names: NAMES,
         starts_programs: false,
         follows_links: false,
         removes: true,

@@ -8,12 +8,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use statwalk_browse::{Data, Fault, Inode, Item, ItemId, Kind, Notes};
-use statwalk_core::{
-    Category, Cause, DirId, DirState, Extension, FileId, FileType, Node, NodeKind, Report, Tree,
-};
+use statwalk_core::{Cause, DirId, DirState, FileId, FileType, Node, NodeKind, Report, Tree};
 
 use super::early_files::{EarlyFiles, Files};
-use super::live_data::owner_name;
 use super::numbers::Place;
 
 /// The numbers of a scan that is over.
@@ -330,18 +327,6 @@ impl Data for TreeData {
             below.len() as u64
         };
         (below, count)
-    }
-
-    fn owner_name(&self, uid: u32) -> Option<String> {
-        owner_name(uid)
-    }
-
-    fn category(&self, name: &[u8]) -> &'static str {
-        Category::of_name(name).label()
-    }
-
-    fn ending(&self, name: &[u8]) -> Vec<u8> {
-        Extension::of_name(name).to_vec()
     }
 
     fn is_final(&self) -> bool {

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use statwalk_browse::{Bytes, Options};
 use statwalk_view::SizeFormat;
 
+use crate::browse::names::NAMES;
 use crate::browse::{self, keys_file};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -28,6 +29,7 @@ pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
         },
         charset: screen::charset(),
         colour: screen::colour(flags.color),
+        names: NAMES,
         starts_programs: flags.read_only < 2,
         follows_links: flags.links.follow,
         removes: (flags.enable_delete || own.enables_delete) && flags.read_only == 0,
