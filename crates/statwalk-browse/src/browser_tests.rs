@@ -8,11 +8,11 @@ use std::time::Duration;
 use proptest::prelude::*;
 use statwalk_view::NamePattern;
 
+use crate::ReportState;
 use crate::data::{Data, Fault, ItemId, Kind, Notes};
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::Filter;
-use crate::trial::{Small, Trial, assert_screen, id};
-use crate::{Layered, ReportState};
+use crate::trial::{Small, Trial, assert_screen, id, renewed};
 
 #[test]
 fn a_directory_on_80_columns() {
@@ -666,9 +666,9 @@ fn a_directory_is_read_again() {
     newer.put(4, Some(3), b"sea.raw", Kind::File, 1 << 30);
     let old = std::sync::Arc::new(Small::example());
     let newer = std::sync::Arc::new(newer);
-    let layered = Layered::new(old, id(2), newer).unwrap();
+    let edited = renewed(old, id(2), newer);
     let replaced = trial.browser.marks.all();
-    trial.replace(Some(id(2)), layered);
+    trial.replace(Some(id(2)), edited);
     // Nothing knows the items of before.
     for id in replaced {
         let data = &trial.data;
@@ -710,8 +710,8 @@ fn a_directory_that_is_read_again_is_not_left() {
     assert_eq!(trial.wishes, [Effect::Refresh(id(1))]);
     let old = std::sync::Arc::new(Small::example());
     let newer = std::sync::Arc::new(with_other_numbers(1, &[]));
-    let layered = Layered::new(old, id(1), newer).unwrap();
-    trial.replace(Some(id(1)), layered);
+    let edited = renewed(old, id(1), newer);
+    trial.replace(Some(id(1)), edited);
     assert!(trial.screen()[0].starts_with(" statwalk  /data/photos "));
     let here = trial.browser.item_here(&*trial.data).unwrap();
     assert_eq!(trial.data.path(here).unwrap(), b"/data/photos/hills.jpg");

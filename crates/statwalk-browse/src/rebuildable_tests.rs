@@ -2,11 +2,11 @@
 
 //! Tests of the view of directories that a program makes again.
 
+use crate::answer;
 use crate::data::{Data, Kind};
 use crate::event::{Effect, Event, Key};
 use crate::filter::Filter;
-use crate::trial::{NAMES, PlainDisk, Small, Trial, assert_screen, id};
-use crate::{Without, answer};
+use crate::trial::{NAMES, PlainDisk, Small, Trial, assert_screen, id, without};
 
 /// Projects with results of builds, and directories that only look so.
 fn projects() -> Small {
@@ -233,10 +233,8 @@ fn where_links_are_followed_nothing_is_a_proof() {
 fn a_removed_directory_has_no_row() {
     let mut trial = Trial::new(projects(), 100, 12);
     trial.keys("9");
-    trial.replace(
-        None,
-        Without::new(std::sync::Arc::new(projects()), &[id(10)]),
-    );
+    let without = without(&trial.data, &[id(10)]);
+    trial.replace(None, without);
     assert_eq!(trial.names(), ["web/node_modules/", "my-cache/"]);
 }
 

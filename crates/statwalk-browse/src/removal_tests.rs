@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use crate::event::{Effect, Event, Key};
 use crate::removal::{Manner, Proposal, RemovalReport, RemovalState};
-use crate::trial::{Small, Trial, assert_screen, id};
-use crate::without::Without;
+use crate::trial::{Small, Trial, assert_screen, id, without};
 
 fn trial(width: u16, height: u16) -> Trial {
     let mut trial = Trial::new(Small::example(), width, height);
@@ -508,7 +507,7 @@ fn removed_items_are_in_no_sum_and_no_mark() {
     trial.keys(" d");
     trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
     trial.keys("y");
-    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[id(2)]));
+    trial.data = Arc::new(without(&trial.data, &[id(2)]));
     trial.give(Event::Removed(RemovalReport {
         sentence: "3 entries are in the trash".to_owned(),
         freed_bytes: 5 << 20,
@@ -539,7 +538,7 @@ fn an_item_that_is_open_and_goes_is_left() {
     let mut trial = trial(80, 14);
     trial.keys("l");
     assert_eq!(trial.browser.directory(), Some(id(2)));
-    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[id(2)]));
+    trial.data = Arc::new(without(&trial.data, &[id(2)]));
     trial.give(Event::Removed(RemovalReport::default()));
     assert_eq!(trial.browser.directory(), Some(id(1)));
 }

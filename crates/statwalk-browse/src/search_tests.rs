@@ -11,8 +11,7 @@ use statwalk_view::NamePattern;
 use crate::data::{Data, ItemId, Kind};
 use crate::event::{Effect, Event, Key};
 use crate::filter::Filter;
-use crate::trial::{NAMES, PlainDisk, Small, Trial, id};
-use crate::{Layered, Without};
+use crate::trial::{NAMES, PlainDisk, Small, Trial, id, renewed, without};
 
 /// The line below the rows.
 fn foot(trial: &mut Trial) -> String {
@@ -415,7 +414,7 @@ fn a_removal_and_its_undo_change_the_results() {
     let mut trial = Trial::new(Small::example(), 120, 20);
     trial.keys("Fjpg\nj\n");
     let all = Arc::clone(&trial.data);
-    trial.data = Arc::new(Without::new(Arc::clone(&all), &[id(4)]));
+    trial.data = Arc::new(without(&all, &[id(4)]));
     trial.give(Event::Removed(crate::RemovalReport::default()));
     trial.keys("\x1b");
     assert_eq!(trial.names(), ["photos/hills.jpg"]);
@@ -426,7 +425,7 @@ fn a_removal_and_its_undo_change_the_results() {
     assert_eq!(trial.cursor(), Some(5));
     // Also where the results are not on the screen, and their directory goes.
     trial.keys("\n");
-    let without = Without::new(Arc::clone(&trial.data), &[id(2)]);
+    let without = without(&trial.data, &[id(2)]);
     trial.data = Arc::new(without);
     trial.give(Event::Removed(crate::RemovalReport::default()));
     assert!(trial.screen()[0].starts_with(" statwalk  /data "));
@@ -447,8 +446,8 @@ fn a_directory_that_is_read_again_has_other_results() {
     newer.put(1, None, b"/data/photos", Kind::Directory, 4096);
     newer.put(2, Some(1), b"new.jpg", Kind::File, 30 << 20);
     let old: Arc<dyn Data> = Arc::new(Small::example());
-    let layered = Layered::new(old, id(2), Arc::new(newer)).unwrap();
-    trial.replace(Some(id(2)), layered);
+    let edited = renewed(old, id(2), Arc::new(newer));
+    trial.replace(Some(id(2)), edited);
     assert!(trial.screen()[0].starts_with(" Search  /data/photos "));
     assert_eq!(trial.names(), ["new.jpg"]);
     assert!(trial.screen()[2].contains("30.0 MiB"));

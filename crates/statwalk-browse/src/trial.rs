@@ -15,10 +15,12 @@ use statwalk_view::{Charset, Colour, SizeFormat};
 
 use crate::Disk;
 use crate::data::{Data, Fault, Inode, Item, ItemId, Kind, Notes, order_by_path};
+use crate::edited::Edited;
 use crate::event::{Effect, Event, Key, ScanState};
 use crate::filter::Bytes;
 use crate::filtered::Filtered;
 use crate::keys::Keymap;
+use crate::removal::Manner;
 use crate::{Answer, Browser, Cursor, Names, Options, answer};
 
 pub(crate) const NOW_NS: i64 = 1_700_000_000_000_000_000;
@@ -181,13 +183,34 @@ impl Data for Small {
         }
     }
 
-    fn faults(&self, _: ItemId) -> (Vec<Fault>, u64) {
-        (self.faults.clone(), self.faults.len() as u64)
+    fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
+        let path = self.path(dir).unwrap_or_default();
+        let below = |fault: &&Fault| {
+            let rest = fault.path.strip_prefix(&path[..]);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let faults: Vec<Fault> = self.faults.iter().filter(below).cloned().collect();
+        let count = faults.len() as u64;
+        (faults, count)
     }
 
     fn is_final(&self) -> bool {
         !self.is_live
     }
+}
+
+/// The numbers without some items.
+pub(crate) fn without(data: &Arc<dyn Data>, items: &[ItemId]) -> Edited {
+    let mut edited = Edited::new(Arc::clone(data));
+    edited.remove(items, Manner::Trash);
+    edited
+}
+
+/// The numbers with newer ones of a directory.
+pub(crate) fn renewed(data: Arc<dyn Data>, dir: ItemId, newer: Arc<dyn Data>) -> Edited {
+    let mut edited = Edited::new(data);
+    edited.renew(dir, newer).unwrap();
+    edited
 }
 
 /// A disk where paths are real, and a directory is a cache whose name holds `cache`.

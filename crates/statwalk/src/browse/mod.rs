@@ -46,8 +46,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use statwalk_browse::{
-    Browser, Data, Effect, Event, Filter, Filtered, ItemId, Manner, Options, RemovalReport,
-    Revision, answer, child, item_at,
+    Browser, Data, Edited, Effect, Event, Filter, Filtered, ItemId, Manner, Options, RemovalReport,
+    answer, child, item_at,
 };
 
 use statwalk_view::{SizeFormat, escape};
@@ -106,7 +106,7 @@ struct Shell {
     /// The scan. Answers about one with another number come too late.
     scan: LiveScan,
     /// All numbers, and those that pass the filter.
-    base: Revision,
+    base: Arc<Edited>,
     /// The scan was stopped before its end.
     is_partial: bool,
     data: Arc<dyn Data>,
@@ -261,7 +261,7 @@ impl Shell {
             request,
             scan,
             data: Arc::clone(&base),
-            base: Revision::new(base),
+            base: Arc::new(Edited::new(base)),
             is_partial: false,
             filter: Filter::default(),
             rows: desk("rows")?,
@@ -382,7 +382,7 @@ impl Shell {
         match message {
             Message::Event(event) => self.update(event, screen),
             Message::Scanned(number, data, is_partial) if number == self.scan.data.number => {
-                self.base = Revision::new(data);
+                self.base = Arc::new(Edited::new(data));
                 self.is_partial = is_partial;
                 self.show_base(Event::Data, screen);
                 for path in std::mem::take(&mut self.owed) {
@@ -469,7 +469,7 @@ impl Shell {
             }
             Effect::Prefer(id) => self.scan.prefer(id),
             Effect::Details(id) => {
-                let data = Arc::clone(self.base.data());
+                let data = self.base.data();
                 self.facts.ask(move |stop| {
                     let details = details::of(id, &*data, stop)?;
                     Some(Message::Event(Event::Details(details)))
@@ -528,9 +528,9 @@ impl Shell {
                 self.space.ask(path, width);
             }
             Effect::EndSpace => self.space.end(),
-            Effect::Identify(ids) => self.remover.identify(ids, Arc::clone(self.base.data())),
+            Effect::Identify(ids) => self.remover.identify(ids, self.base.data()),
             Effect::Survey(ids) => {
-                self.remover.survey(ids, Arc::clone(self.base.data()));
+                self.remover.survey(ids, self.base.data());
             }
             Effect::EndSurvey => self.remover.end_survey(),
             Effect::Remove(manner) => {
@@ -568,14 +568,14 @@ impl Shell {
         trails: Vec<(Vec<u8>, Option<Trail>)>,
         screen: &mut dyn Screen,
     ) {
-        let Some(mut ended) = (self.remover).take_outcome(outcome, &**self.base.data()) else {
+        let Some(mut ended) = (self.remover).take_outcome(outcome, &*self.base.data()) else {
             return;
         };
         let manner = match ended.trashed.is_empty() {
             true => Manner::Permanent,
             false => Manner::Trash,
         };
-        self.base.remove(ended.gone, manner);
+        Arc::make_mut(&mut self.base).remove(&ended.gone, manner);
         let mut outside = Vec::new();
         for (trash, trail) in trails {
             let bytes = ended.trashed.remove(&trash).unwrap_or(0);
@@ -603,7 +603,7 @@ impl Shell {
         }
         let known = back.iter().filter(|back| !back.is_changed);
         let known: Vec<ItemId> = known.filter_map(|back| back.id).collect();
-        let is_there = self.base.bring_back(&known);
+        let is_there = Arc::make_mut(&mut self.base).bring_back(&known);
         let there = known.iter().zip(is_there);
         let there: HashSet<ItemId> = (there.filter(|(_, is_there)| *is_there))
             .map(|(id, _)| *id)
@@ -648,7 +648,7 @@ impl Shell {
         let spot = self
             .trash
             .trail(trash)
-            .map(|trail| trail.find(&**self.base.data(), self.is_partial));
+            .map(|trail| trail.find(&*self.base.data(), self.is_partial));
         let (dir, new) = match spot {
             Some(Spot::Row(id)) => (id, None),
             // The rules of a directory hold for its entries, and not for a root.
@@ -656,14 +656,14 @@ impl Shell {
             Some(Spot::New(dir, name)) => (dir, Some(name)),
             Some(Spot::Elsewhere) | None => return false,
         };
-        self.base.doubt(dir);
+        Arc::make_mut(&mut self.base).doubt(dir);
         self.read_again(dir, new, Reason::Trash);
         true
     }
 
     /// Shows all numbers after a change, which the browser learns of.
     fn show_base(&mut self, event: Event, screen: &mut dyn Screen) {
-        self.data = Arc::clone(self.base.data());
+        self.data = self.base.data();
         self.update(event, screen);
         if !self.filter.is_empty() {
             self.set_filter(self.filter.clone(), screen);
@@ -698,17 +698,17 @@ impl Shell {
         // Another reading can have met the new entry meanwhile.
         let known = match &new {
             None => Some(dir),
-            Some(name) => child(&**self.base.data(), dir, name),
+            Some(name) => child(&*self.base.data(), dir, name),
         };
         let change = match (known, new) {
             (None, Some(name)) => {
-                let is_there = self.base.graft(dir, &name, newer);
+                let is_there = Arc::make_mut(&mut self.base).graft(dir, &name, newer);
                 is_there.then_some([(false, 0); 2])
             }
             (known, _) => {
                 let dir = known.unwrap_or(dir);
                 self.update(Event::Replacing(Some(dir)), screen);
-                self.base.renew(dir, newer)
+                Arc::make_mut(&mut self.base).renew(dir, newer)
             }
         };
         let text = match change {
@@ -723,7 +723,7 @@ impl Shell {
         };
         if change.is_some() {
             let dir = known.unwrap_or(dir);
-            self.trash.settle(dir, &**self.base.data());
+            self.trash.settle(dir, &*self.base.data());
         }
         self.show_base(Event::Refreshed(text), screen);
         self.update(Event::InTrash(self.trash.lacking()), screen);
@@ -750,7 +750,7 @@ impl Shell {
         let mut all = self.reading.clone();
         all.reverse();
         all.sort_by_key(|reading| reading.reason != Reason::Wish);
-        let (scan, base) = (self.request.scan.clone(), Arc::clone(self.base.data()));
+        let (scan, base) = (self.request.scan.clone(), self.base.data());
         let sender = self.sender.clone();
         let sink = scan::sink(&self.request, true);
         self.readers.ask(move |stop| {
@@ -765,13 +765,13 @@ impl Shell {
     }
 
     fn read_path_again(&mut self, path: &[u8]) {
-        if let Some(dir) = item_at(path, &**self.base.data()) {
+        if let Some(dir) = item_at(path, &*self.base.data()) {
             self.read_again(dir, None, Reason::Return);
         }
     }
 
     fn set_filter(&mut self, filter: Filter, screen: &mut dyn Screen) {
-        let base = Arc::clone(self.base.data());
+        let base = self.base.data();
         self.filter = filter.clone();
         self.filters.end();
         if filter.is_empty() {
@@ -803,8 +803,8 @@ impl Shell {
                 self.scan = scan;
                 self.listed = None;
                 self.filters.end();
-                self.base = Revision::new(Arc::clone(&self.scan.data) as Arc<dyn Data>);
-                self.data = Arc::clone(self.base.data());
+                self.base = Arc::new(Edited::new(Arc::clone(&self.scan.data) as Arc<dyn Data>));
+                self.data = self.base.data();
                 self.update(Event::Data, screen);
             }
             Err(error) => self.say(error.to_string(), screen),

@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use statwalk_browse::{Data, Filter, Filtered, Item, ItemId, Kind, Revision, item_at};
+use statwalk_browse::{Data, Edited, Filter, Filtered, Item, ItemId, Kind, item_at};
 use statwalk_core::Scan;
 use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::{Random, Scratch};
@@ -164,10 +164,10 @@ fn rows_without_a_mark_are_exact_after_a_stop() {
                 None,
                 &|| false,
             );
-            let mut revision = Revision::new(data);
-            revision.renew(dir, newer.unwrap().unwrap()).unwrap();
+            let mut edited = Edited::new(data);
+            edited.renew(dir, newer.unwrap().unwrap()).unwrap();
             if hard_link_share == 0.0 {
-                compare(&rows(&**revision.data()), &whole);
+                compare(&rows(&edited), &whole);
             }
         }
         // On a busy machine the stops come late, and little is lacking.

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_browse::{Manner, Revision, item_at};
+use statwalk_browse::{Edited, Manner, item_at};
 use statwalk_core::{Scan, TreeSink};
 use statwalk_testkit::fault_fs::{Changes, FaultFs};
 use statwalk_testkit::{Random, Scratch, or_skip, remove_tree, settle};
@@ -117,14 +117,14 @@ fn after_a_removal_the_numbers_are_those_of_a_new_scan() {
         settle(&root).unwrap();
         let scan = Scan::new(&root);
         let before = scanned(&scan, &root);
-        let mut revision = Revision::new(Arc::clone(&before));
+        let mut edited = Edited::new(Arc::clone(&before));
         for step in 0..6 {
-            let paths: Vec<Vec<u8>> = items(&**revision.data()).into_keys().collect();
+            let paths: Vec<Vec<u8>> = items(&edited).into_keys().collect();
             if paths.len() < 2 {
                 break;
             }
             let path = &paths[1 + random.below(paths.len() as u64 - 1) as usize];
-            let id = item_at(path, &**revision.data()).unwrap();
+            let id = item_at(path, &edited).unwrap();
             let place = Path::new(OsStr::from_bytes(path));
             let away = scratch.path().join(format!("away{step}"));
             fs::rename(place, &away).unwrap();
@@ -137,22 +137,22 @@ fn after_a_removal_the_numbers_are_those_of_a_new_scan() {
                     Manner::Permanent
                 }
             };
-            revision.remove(vec![id], manner);
+            edited.remove(&[id], manner);
             let fresh = items(&*scanned(&scan, &root));
-            assert_eq!(items(&**revision.data()), fresh);
+            assert_eq!(items(&edited), fresh);
             if manner == Manner::Trash && random.one_in(2) {
                 fs::rename(&away, place).unwrap();
-                assert_eq!(revision.bring_back(&[id]), [true]);
-                assert_eq!(items(&**revision.data()), items(&*scanned(&scan, &root)));
+                assert_eq!(edited.bring_back(&[id]), [true]);
+                assert_eq!(items(&edited), items(&*scanned(&scan, &root)));
             }
             let dir = path.iter().rposition(|&byte| byte == b'/').unwrap();
-            let dir = item_at(&path[..dir], &**revision.data()).unwrap();
-            let dir_path = revision.data().path(dir).unwrap();
+            let dir = item_at(&path[..dir], &edited).unwrap();
+            let dir_path = edited.path(dir).unwrap();
             let dir_path = Path::new(OsStr::from_bytes(&dir_path));
             if random.one_in(3) {
                 let newer = scanned(&Scan::new(dir_path), dir_path);
-                revision.renew(dir, newer).unwrap();
-                assert_eq!(items(&**revision.data()), items(&*scanned(&scan, &root)));
+                edited.renew(dir, newer).unwrap();
+                assert_eq!(items(&edited), items(&*scanned(&scan, &root)));
             }
             removed += 1;
             let elsewhere = |path: &Vec<u8>, notes: Notes| {

@@ -14,10 +14,10 @@ use proptest::prelude::*;
 use statwalk_view::NamePattern;
 
 use crate::data::{Data, Inode, ItemId, Kind};
+use crate::edited::Edited;
 use crate::filter::{Bytes, Filter};
 use crate::filtered::Filtered;
 use crate::removal::Manner;
-use crate::revision::Revision;
 use crate::tally::{By, tally};
 use crate::trial::{NAMES, NOW_NS, Small};
 use crate::way::item_at;
@@ -168,7 +168,7 @@ fn groups(data: &dyn Data) -> Vec<(String, u64, u128)> {
 
 struct World {
     disk: Disk,
-    revision: Revision,
+    edited: Edited,
     scans: u64,
     /// The last move to the trash: paths, their places there, and their numbers.
     moved: Vec<(String, String, ItemId)>,
@@ -194,7 +194,7 @@ impl World {
             *disk.outside.entry(u64::from(inode) % 9).or_default() += 1;
         }
         World {
-            revision: Revision::new(Arc::new(disk.scan(0, &ROOTS))),
+            edited: Edited::new(Arc::new(disk.scan(0, &ROOTS))),
             disk,
             scans: 1,
             moved: Vec::new(),
@@ -203,7 +203,7 @@ impl World {
     }
 
     fn id(&self, path: &str) -> ItemId {
-        item_at(path.as_bytes(), &**self.revision.data()).expect("it is in the numbers")
+        item_at(path.as_bytes(), &self.edited).expect("it is in the numbers")
     }
 
     fn scan(&mut self, root: &str) -> Arc<dyn Data> {
@@ -214,9 +214,9 @@ impl World {
     /// Reads a directory again. Absent where the browser could not, too.
     fn read(&mut self, dir: &str) -> Option<()> {
         let (id, newer) = (self.id(dir), self.scan(dir));
-        let before = self.revision.data().item(id)?.allocated_bytes;
-        let [(is_less, bytes), _] = self.revision.renew(id, newer)?;
-        let after = self.revision.data().item(id)?.allocated_bytes;
+        let before = self.edited.item(id)?.allocated_bytes;
+        let [(is_less, bytes), _] = self.edited.renew(id, newer)?;
+        let after = self.edited.item(id)?.allocated_bytes;
         assert_eq!((is_less, bytes), (after < before, after.abs_diff(before)));
         // Ids of items in it mean nothing any more, unless they were out of the numbers.
         Some(())
@@ -224,11 +224,11 @@ impl World {
 
     fn read_trash(&mut self) -> Option<()> {
         let parent = self.id("/r");
-        if item_at(TRASH.as_bytes(), &**self.revision.data()).is_some() {
+        if item_at(TRASH.as_bytes(), &self.edited).is_some() {
             return self.read(TRASH);
         }
         let newer = self.scan(TRASH);
-        (self.revision.graft(parent, b".Trash", newer)).then_some(())
+        (self.edited.graft(parent, b".Trash", newer)).then_some(())
     }
 
     /// Some items, none of which is in another one.
@@ -255,11 +255,11 @@ impl World {
         match what % 8 {
             0 | 1 => {
                 let paths = self.some_items(which, count);
-                let ids = paths.iter().map(|path| self.id(path)).collect();
+                let ids: Vec<ItemId> = paths.iter().map(|path| self.id(path)).collect();
                 for path in &paths {
                     self.disk.take(path);
                 }
-                self.revision.remove(ids, Manner::Permanent);
+                self.edited.remove(&ids, Manner::Permanent);
             }
             2 | 3 => {
                 let paths = self.some_items(which, count);
@@ -273,7 +273,7 @@ impl World {
                     self.disk.put(taken, &path, &there);
                     self.moved.push((path, there, *id));
                 }
-                self.revision.remove(ids, Manner::Trash);
+                self.edited.remove(&ids, Manner::Trash);
                 return self.read_trash();
             }
             4 | 5 => {
@@ -293,7 +293,7 @@ impl World {
                     self.disk.put(taken, there, path);
                 }
                 let ids: Vec<ItemId> = moved.iter().map(|(.., id)| *id).collect();
-                let is_back = self.revision.bring_back(&ids);
+                let is_back = self.edited.bring_back(&ids);
                 for ((path, ..), is_back) in moved.iter().zip(is_back) {
                     if !is_back {
                         let (dir, _) = path.rsplit_once('/').unwrap();
@@ -331,9 +331,9 @@ impl World {
 
     fn check(&self) {
         let fresh: Arc<dyn Data> = Arc::new(self.disk.scan(999, &ROOTS));
-        let data = self.revision.data();
-        assert_eq!(items(&**data), items(&*fresh));
-        assert_eq!(groups(&**data), groups(&*fresh));
+        let data: Arc<dyn Data> = Arc::new(self.edited.clone());
+        assert_eq!(items(&*data), items(&*fresh));
+        assert_eq!(groups(&*data), groups(&*fresh));
         let filter = Filter {
             name_end: Some(NamePattern::end("a").unwrap()),
             ..Filter::default()
@@ -342,7 +342,7 @@ impl World {
             let (data, filter) = (Arc::clone(data), filter.clone());
             Filtered::new(data, filter, NOW_NS, NAMES, &|| false).unwrap()
         };
-        assert_eq!(items(&filtered(data)), items(&filtered(&fresh)));
+        assert_eq!(items(&filtered(&data)), items(&filtered(&fresh)));
     }
 }
 
