@@ -12,7 +12,7 @@ use statwalk_browse::{Data, Entry, Fault, Inode, Item, ItemId, Kind, Notes};
 use statwalk_core::{DirId, LiveDir, LiveTree};
 
 use super::early_files::EarlyFiles;
-use super::numbers::Place;
+use super::place::Place;
 
 /// The numbers of a scan that goes on.
 pub(crate) struct LiveData {

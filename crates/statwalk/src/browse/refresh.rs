@@ -12,7 +12,7 @@ use statwalk_browse::{Data, ItemId};
 use statwalk_core::{Scan, TreeSink};
 use statwalk_view::{SizeFormat, counted};
 
-use super::numbers::new_scan;
+use super::place::new_scan;
 use super::scan::ERRORS_KEPT;
 use super::tree_data::TreeData;
 

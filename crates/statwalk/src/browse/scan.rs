@@ -14,7 +14,7 @@ use statwalk_core::{Canceller, DirId, LiveTree, Progress, Running, Tree, TreeSin
 use super::early_files::EarlyFiles;
 use super::live_data::LiveData;
 use super::message::Message;
-use super::numbers::{Place, new_scan};
+use super::place::{Place, new_scan};
 use super::tree_data::TreeData;
 use crate::failure::Failure;
 use crate::request::Request;

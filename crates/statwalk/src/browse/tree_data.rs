@@ -11,7 +11,7 @@ use statwalk_browse::{Data, Fault, Inode, Item, ItemId, Kind, Notes};
 use statwalk_core::{Cause, DirId, DirState, FileId, FileType, Node, NodeKind, Report, Tree};
 
 use super::early_files::{EarlyFiles, Files};
-use super::numbers::Place;
+use super::place::Place;
 
 /// The numbers of a scan that is over.
 pub(crate) struct TreeData {

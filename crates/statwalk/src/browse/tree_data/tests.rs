@@ -14,7 +14,7 @@ use statwalk_testkit::fault_fs::{Changes, FaultFs};
 use statwalk_testkit::{Random, Scratch, or_skip, remove_tree, settle};
 
 use super::super::early_files;
-use super::super::numbers::new_scan;
+use super::super::place::new_scan;
 use super::*;
 
 #[test]
