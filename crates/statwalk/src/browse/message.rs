@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
-use statwalk_browse::{Data, Event, Filter, ItemId, Proposal};
+use statwalk_browse::{Data, Event, Filter, Proposal};
 
 use super::desk::Ticket;
+use super::numbers::{Newer, Reading};
 use super::removal::Proposed;
 use super::trash_desk::Trail;
 use super::undo::Undone;
@@ -17,7 +18,7 @@ pub(crate) enum Message {
     /// The numbers at the end of a scan, and whether it was stopped.
     Scanned(u64, Arc<dyn Data>, bool),
     /// A directory was read again, after the change with this number.
-    Refreshed(Reading, Result<Arc<dyn Data>, String>),
+    Refreshed(Reading, Newer),
     /// An answer that counts while no other question came.
     OfTheLast(Ticket, Box<Message>),
     /// The numbers of items that pass.
@@ -28,28 +29,4 @@ pub(crate) enum Message {
     Removed(Box<statwalk_remove::Outcome>, Vec<(Vec<u8>, Option<Trail>)>),
     /// The end of an undo.
     Undone(Box<Undone>),
-}
-
-/// A directory that is read again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
-    pub(super) dir: ItemId,
-    /// Its entry that came after the scan, which is read instead.
-    pub(super) new: Option<Vec<u8>>,
-    /// The number of the last change of the numbers before it.
-    pub(super) after: u64,
-    pub(super) reason: Reason,
-}
-
-/// The reason why a directory is read again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
-    /// The user asked for it.
-    Wish,
-    /// A part of it was removed.
-    Removal,
-    /// An item came back there.
-    Return,
-    /// It has a trash that items went to, or came from.
-    Trash,
 }

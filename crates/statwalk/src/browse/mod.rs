@@ -7,6 +7,7 @@
 //! looks after the scan ([`scan`]), and [`Desk`]s answer questions.
 
 mod cells;
+mod changes;
 mod decoder;
 mod desk;
 mod details;
@@ -18,6 +19,7 @@ mod message;
 mod modes;
 mod mounts;
 pub(crate) mod names;
+mod numbers;
 mod place;
 mod real_disk;
 mod refresh;
@@ -36,7 +38,6 @@ mod undo;
 mod watchdog;
 mod write;
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt;
@@ -46,16 +47,15 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use statwalk_browse::{
-    Browser, Data, Edited, Effect, Event, Filter, Filtered, ItemId, Manner, Options, RemovalReport,
-    answer, child, item_at,
+    Browser, Data, Effect, Event, ItemId, Manner, Options, Query, RemovalReport, answer,
 };
-
 use statwalk_view::{SizeFormat, escape};
 
 use self::desk::Desk;
-use self::message::{Message, Reading, Reason};
+use self::message::Message;
 pub(crate) use self::modes::give_back as give_terminal_back;
 use self::names::NAMES;
+use self::numbers::{Numbers, Reason};
 use self::place::Place;
 use self::real_disk::RealDisk;
 use self::removal::{Left, Remover};
@@ -64,8 +64,7 @@ use self::scan::LiveScan;
 use self::screen::{Input, Screen};
 use self::space::SpaceDesk;
 use self::terminal::Tty;
-use self::trash_desk::{Spot, Trail, TrashDesk};
-use self::undo::Back;
+use self::trash_desk::TrashDesk;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::output;
@@ -90,9 +89,6 @@ const REMOVAL_WAIT: Duration = Duration::from_secs(1);
 /// How long a report may take to end before the browser leaves it.
 const REPORT_WAIT: Duration = Duration::from_secs(1);
 
-/// The answer to a reading that had no difference to tell.
-const THOSE_OF_NOW: &str = "the numbers are those of now";
-
 /// The answer to a wish about an item that the numbers do not have any more.
 pub(super) const GONE: &str = "the item is gone";
 
@@ -105,32 +101,11 @@ struct Shell {
     format: SizeFormat,
     /// The scan. Answers about one with another number come too late.
     scan: LiveScan,
-    /// All numbers, and those that pass the filter.
-    base: Arc<Edited>,
-    /// The scan was stopped before its end.
-    is_partial: bool,
-    data: Arc<dyn Data>,
-    filter: Filter,
-    rows: Desk,
-    /// For rows that need the disk: one that hangs holds no others.
-    searchers: Desk,
-    filters: Desk,
-    facts: Desk,
-    readers: Desk,
-    listers: Desk,
-    /// The directory whose files were asked for last, while a scan goes on.
-    listed: Option<ItemId>,
+    numbers: Numbers,
+    desks: Desks,
     remover: Remover,
     space: SpaceDesk,
     report: ReportDesk,
-    /// The directories that are being read again.
-    reading: Vec<Reading>,
-    /// Answers that wait until no removal is at work: its items have numbers of now.
-    put_off: Vec<Message>,
-    /// The paths of directories that are to be read again once the scan is over, and those
-    /// of trashes.
-    owed: Vec<Vec<u8>>,
-    owed_trashes: Vec<Vec<u8>>,
     trash: TrashDesk,
     /// The number of the last question that is on the screen.
     shown: u64,
@@ -138,6 +113,17 @@ struct Shell {
     sender: Sender<Message>,
     /// The end, with a path to print.
     end: Option<Option<Vec<u8>>>,
+}
+
+/// A thread for each kind of question.
+struct Desks {
+    rows: Desk,
+    /// For rows that need the disk: one that hangs holds no others.
+    searchers: Desk,
+    filters: Desk,
+    facts: Desk,
+    readers: Desk,
+    listers: Desk,
 }
 
 /// Runs the browser until the user quits.
@@ -260,24 +246,18 @@ impl Shell {
             browser: Browser::new(options, width, height, clock::now_ns()),
             request,
             scan,
-            data: Arc::clone(&base),
-            base: Arc::new(Edited::new(base)),
-            is_partial: false,
-            filter: Filter::default(),
-            rows: desk("rows")?,
-            searchers: desk("search")?,
-            filters: desk("filter")?,
-            facts: desk("facts")?,
-            readers: desk("refresh")?,
-            listers: desk("files")?,
-            listed: None,
+            numbers: Numbers::new(base),
+            desks: Desks {
+                rows: desk("rows")?,
+                searchers: desk("search")?,
+                filters: desk("filter")?,
+                facts: desk("facts")?,
+                readers: desk("refresh")?,
+                listers: desk("files")?,
+            },
             remover,
             space,
             report,
-            reading: Vec::new(),
-            put_off: Vec::new(),
-            owed: Vec::new(),
-            owed_trashes: Vec::new(),
             trash: TrashDesk::default(),
             shown: 0,
             messages,
@@ -311,11 +291,11 @@ impl Shell {
                 self.take(message, screen);
                 is_changed = true;
             }
-            if !self.put_off.is_empty() && !self.remover.is_busy() {
-                for message in std::mem::take(&mut self.put_off) {
-                    self.take(message, screen);
+            if !self.remover.is_busy() {
+                for (reading, newer) in std::mem::take(&mut self.numbers.put_off) {
+                    self.take(Message::Refreshed(reading, newer), screen);
+                    is_changed = true;
                 }
-                is_changed = true;
             }
             if signals::caught().is_some() {
                 return Ok(None);
@@ -334,7 +314,7 @@ impl Shell {
                 self.update(news, screen);
                 self.draw(screen)?;
             }
-            let is_busy = self.browser.is_waiting() || !self.base.data().is_final();
+            let is_busy = self.browser.is_waiting() || !self.numbers.all().is_final();
             let wait = if is_busy { BUSY_WAIT } else { IDLE_WAIT };
             if !screen.has_input(wait)? {
                 let had_message = self.browser.has_message();
@@ -352,7 +332,7 @@ impl Shell {
     fn show_question(&mut self, screen: &mut dyn Screen) -> Result<(), Failure> {
         let question = self.browser.question();
         if self.shown != question {
-            let (browser, data) = (&mut self.browser, &*self.data);
+            let (browser, data) = (&mut self.browser, &*self.numbers.shown);
             screen.draw_question(&mut |buffer| browser.draw(data, buffer))?;
             self.shown = question;
         }
@@ -365,7 +345,7 @@ impl Shell {
         if self.shown != self.browser.question() {
             return self.show_question(screen);
         }
-        let (browser, data) = (&mut self.browser, &*self.data);
+        let (browser, data) = (&mut self.browser, &*self.numbers.shown);
         screen.draw(&mut |buffer| browser.draw(data, buffer))
     }
 
@@ -382,26 +362,17 @@ impl Shell {
         match message {
             Message::Event(event) => self.update(event, screen),
             Message::Scanned(number, data, is_partial) if number == self.scan.data.number => {
-                self.base = Arc::new(Edited::new(data));
-                self.is_partial = is_partial;
-                self.show_base(Event::Data, screen);
-                for path in std::mem::take(&mut self.owed) {
-                    self.read_path_again(&path);
-                }
-                for trash in std::mem::take(&mut self.owed_trashes) {
-                    self.read_trash(&trash);
-                }
+                self.take_scan(data, is_partial, screen);
             }
             Message::OfTheLast(ticket, message) if ticket.is_last() => self.take(*message, screen),
             Message::Filtered(filter, data) => {
-                self.data = data;
+                self.numbers.shown = data;
                 self.update(Event::Filtered(filter), screen);
             }
-            Message::Refreshed(..) if self.remover.is_busy() => self.put_off.push(message),
-            Message::Refreshed(reading, newer) if self.reading.contains(&reading) => {
-                self.reading.retain(|known| *known != reading);
-                self.take_newer(reading, newer, screen);
+            Message::Refreshed(reading, newer) if self.remover.is_busy() => {
+                self.numbers.put_off.push((reading, newer));
             }
+            Message::Refreshed(reading, newer) => self.take_newer(reading, newer, screen),
             Message::Surveyed(proposal) => {
                 let event = self.remover.take_proposal(proposal);
                 self.update(event, screen);
@@ -411,13 +382,13 @@ impl Shell {
                 let (text, back) = self.remover.take_undone(*undone);
                 self.take_back(text, &back, screen);
             }
-            Message::Scanned(..) | Message::Refreshed(..) | Message::OfTheLast(..) => {}
+            Message::Scanned(..) | Message::OfTheLast(..) => {}
         }
     }
 
     fn update(&mut self, event: Event, screen: &mut dyn Screen) {
         let at = screen.now();
-        let data = Arc::clone(&self.data);
+        let data = Arc::clone(&self.numbers.shown);
         for wish in self.browser.update(event, at, &*data) {
             self.fulfil(wish, screen);
         }
@@ -428,10 +399,9 @@ impl Shell {
     /// asked for again and again then, and find them.
     fn list_files(&mut self) {
         let dir = self.browser.directory();
-        if self.base.data().is_final() || dir == self.listed {
+        if !self.numbers.lists(dir) {
             return;
         }
-        self.listed = dir;
         let place = dir.and_then(|dir| Place::of(dir, self.scan.data.number));
         let Some(Place::Dir(number)) = place else {
             return;
@@ -442,9 +412,9 @@ impl Shell {
         }
         let (scan, path) = (
             self.request.scan.clone(),
-            dir.and_then(|dir| self.base.data().path(dir)),
+            dir.and_then(|dir| self.numbers.all().path(dir)),
         );
-        self.listers.ask(move |stop| {
+        self.desks.listers.ask(move |stop| {
             early.keep(number, early_files::read(&scan, &path?, stop)?);
             None
         });
@@ -456,95 +426,46 @@ impl Shell {
 
     fn fulfil(&mut self, wish: Effect, screen: &mut dyn Screen) {
         match wish {
-            Effect::Ask(query) => {
-                let data = Arc::clone(&self.data);
-                let desk = match query.asks_disk() {
-                    true => &mut self.searchers,
-                    false => &mut self.rows,
-                };
-                desk.ask(move |stop| {
-                    let answer = answer(&*data, &query, NAMES, stop, &RealDisk)?;
-                    Some(Message::Event(Event::Answer(answer)))
-                });
-            }
+            Effect::Ask(query) => self.ask_rows(query),
             Effect::Prefer(id) => self.scan.prefer(id),
-            Effect::Details(id) => {
-                let data = self.base.data();
-                self.facts.ask(move |stop| {
-                    let details = details::of(id, &*data, stop)?;
-                    Some(Message::Event(Event::Details(details)))
-                });
-            }
-            Effect::ReadForm(texts) => {
-                let read = form::filter(&texts);
-                self.update(Event::Form(read), screen);
-            }
+            Effect::Details(id) => self.ask_details(id),
+            Effect::ReadForm(texts) => self.update(Event::Form(form::filter(&texts)), screen),
             Effect::SetFilter(filter) => self.set_filter(filter, screen),
             Effect::Refresh(dir) => self.read_again(dir, None, Reason::Wish),
             Effect::ScanAgain => self.scan_again(screen),
             Effect::StopScan => self.scan.stop(),
-            Effect::Shell(id) => {
-                let path = id.map(|id| self.base.data().path(id));
-                match path {
-                    Some(None) => self.say(GONE, screen),
-                    path => {
-                        let path = path.flatten();
-                        self.run_program(screen, |_| programs::shell(path.as_deref()));
-                    }
-                }
-            }
+            Effect::Shell(id) => self.run_shell(id, screen),
             Effect::Open(id) => {
-                let opened = match self.base.data().path(id) {
-                    Some(path) => programs::open(&path),
-                    None => Err(GONE.to_owned()),
-                };
+                let opened = self.path(id).and_then(|path| programs::open(&path));
                 if let Err(error) = opened {
                     self.say(error, screen);
                 }
             }
             Effect::Copy(id) => {
-                let copied = self.base.data().path(id).map(|path| screen.copy(&path));
-                let text = match copied {
-                    Some(Ok(())) => "the terminal has the path, if it takes such",
-                    Some(Err(_)) => "the terminal does not take the path",
-                    None => GONE,
+                let text = match self.path(id).map(|path| screen.copy(&path)) {
+                    Ok(Ok(())) => "the terminal has the path, if it takes such".to_owned(),
+                    Ok(Err(_)) => "the terminal does not take the path".to_owned(),
+                    Err(gone) => gone,
                 };
                 self.say(text, screen);
             }
             Effect::Write(ids, name) => {
-                let paths = ids.into_iter().map(|id| self.base.data().path(id));
-                let Some(paths) = paths.collect::<Option<Vec<_>>>() else {
-                    return self.say(GONE, screen);
-                };
-                let text = match write::marks(&paths, Path::new(&name)) {
-                    Ok(()) => format!("{} paths are in {name}", paths.len()),
-                    Err(error) => format!("cannot write {name}: {}", reason(&error)),
-                };
-                self.say(text, screen);
+                let text = self.write_marks(&ids, &name);
+                self.say(text.unwrap_or_else(|error| error), screen);
             }
             Effect::Space(id, width) => {
-                let root = self.base.data().roots().first().copied();
-                let path = id.or(root).and_then(|id| self.base.data().path(id));
+                let root = self.numbers.all().roots().first().copied();
+                let path = id.or(root).and_then(|id| self.path(id).ok());
                 self.space.ask(path, width);
             }
             Effect::EndSpace => self.space.end(),
-            Effect::Identify(ids) => self.remover.identify(ids, self.base.data()),
-            Effect::Survey(ids) => {
-                self.remover.survey(ids, self.base.data());
-            }
+            Effect::Identify(ids) => self.remover.identify(ids, self.numbers.all()),
+            Effect::Survey(ids) => self.remover.survey(ids, self.numbers.all()),
             Effect::EndSurvey => self.remover.end_survey(),
-            Effect::Remove(manner) => {
-                if let Err(error) = self.remover.remove(manner) {
-                    let report = RemovalReport {
-                        sentence: error,
-                        ..RemovalReport::default()
-                    };
-                    self.update(Event::Removed(report), screen);
-                }
-            }
-            Effect::Report(id) => match id.map(|id| self.base.data().path(id)) {
-                Some(None) => self.update(Event::Reported(Err(GONE.to_owned())), screen),
-                path => self.report.begin(&self.request, path.flatten()),
+            Effect::Remove(manner) => self.remove(manner, screen),
+            Effect::Report(id) => match id.map(|id| self.path(id)).transpose() {
+                Ok(path) => self.report.begin(&self.request, path),
+                Err(gone) => self.update(Event::Reported(Err(gone)), screen),
             },
             Effect::StopReport => self.report.stop(),
             Effect::StopRemoval => self.remover.stop(),
@@ -554,273 +475,66 @@ impl Shell {
                 }
             }
             Effect::Suspend => screen.suspend(),
-            Effect::Quit(id) => {
-                self.end = Some(id.and_then(|id| self.base.data().path(id)));
-            }
+            Effect::Quit(id) => self.end = Some(id.and_then(|id| self.path(id).ok())),
         }
     }
 
-    /// Takes what is gone out of all numbers, and reads again what is gone in part, and the
-    /// trash.
-    fn take_removed(
-        &mut self,
-        outcome: statwalk_remove::Outcome,
-        trails: Vec<(Vec<u8>, Option<Trail>)>,
-        screen: &mut dyn Screen,
-    ) {
-        let Some(mut ended) = (self.remover).take_outcome(outcome, &*self.base.data()) else {
-            return;
-        };
-        let manner = match ended.trashed.is_empty() {
-            true => Manner::Permanent,
-            false => Manner::Trash,
-        };
-        Arc::make_mut(&mut self.base).remove(&ended.gone, manner);
-        let mut outside = Vec::new();
-        for (trash, trail) in trails {
-            let bytes = ended.trashed.remove(&trash).unwrap_or(0);
-            self.trash.add(&trash, bytes, trail);
-            if !self.read_trash(&trash) {
-                outside.push(safe(&String::from_utf8_lossy(&trash)));
-            }
-        }
-        if !outside.is_empty() {
-            let outside = outside.join(", ");
-            (ended.report.sentence).push_str(&format!("; it lies outside of the scan: {outside}"));
-        }
-        self.show_base(Event::Removed(ended.report), screen);
-        self.update(Event::InTrash(self.trash.lacking()), screen);
-        for dir in ended.partly {
-            self.read_again(dir, None, Reason::Removal);
-        }
+    /// The path of an item, or the sentence that it is gone.
+    fn path(&self, id: ItemId) -> Result<Vec<u8>, String> {
+        self.numbers.all().path(id).ok_or_else(|| GONE.to_owned())
     }
 
-    /// Puts items that are back into the numbers. The directory of one that the numbers do
-    /// not know any more, or that changed in the trash, is read again.
-    fn take_back(&mut self, text: String, back: &[Back], screen: &mut dyn Screen) {
-        if back.is_empty() {
-            return self.update(Event::Restored(text), screen);
-        }
-        let known = back.iter().filter(|back| !back.is_changed);
-        let known: Vec<ItemId> = known.filter_map(|back| back.id).collect();
-        let is_there = Arc::make_mut(&mut self.base).bring_back(&known);
-        let there = known.iter().zip(is_there);
-        let there: HashSet<ItemId> = (there.filter(|(_, is_there)| *is_there))
-            .map(|(id, _)| *id)
-            .collect();
-        let is_missing = |back: &&Back| back.id.is_none_or(|id| !there.contains(&id));
-        let mut dirs: Vec<&Vec<u8>> = (back.iter().filter(is_missing))
-            .filter_map(|back| back.dir.as_ref())
-            .collect();
-        dirs.sort();
-        dirs.dedup();
-        for dir in dirs {
-            match self.base.data().is_final() {
-                true => self.read_path_again(dir),
-                // The scan can have been there already.
-                false => self.owed.push(dir.clone()),
-            }
-        }
-        let mut trashes: Vec<&Vec<u8>> = back.iter().map(|back| &back.trash).collect();
-        trashes.sort();
-        trashes.dedup();
-        for back in back {
-            self.trash.take_back(&back.trash, back.bytes);
-        }
-        for trash in trashes {
-            self.read_trash(trash);
-        }
-        self.show_base(Event::Restored(text), screen);
-        self.update(Event::InTrash(self.trash.lacking()), screen);
-    }
-
-    /// Has a trash read again, because items went there or came back. Answers whether the
-    /// scan has it.
-    ///
-    /// It is read whole: `files` and `info` change their own sizes with each item. A trash
-    /// that is new to the numbers is read alone, and the directory above it is not.
-    fn read_trash(&mut self, trash: &[u8]) -> bool {
-        if !self.base.data().is_final() {
-            // The scan can have been there already.
-            self.owed_trashes.push(trash.to_vec());
-            return true;
-        }
-        let spot = self
-            .trash
-            .trail(trash)
-            .map(|trail| trail.find(&*self.base.data(), self.is_partial));
-        let (dir, new) = match spot {
-            Some(Spot::Row(id)) => (id, None),
-            // The rules of a directory hold for its entries, and not for a root.
-            Some(Spot::New(dir, _)) if self.request.reads_gitignore => (dir, None),
-            Some(Spot::New(dir, name)) => (dir, Some(name)),
-            Some(Spot::Elsewhere) | None => return false,
+    fn ask_rows(&mut self, query: Query) {
+        let data = Arc::clone(&self.numbers.shown);
+        let desk = match query.asks_disk() {
+            true => &mut self.desks.searchers,
+            false => &mut self.desks.rows,
         };
-        Arc::make_mut(&mut self.base).doubt(dir);
-        self.read_again(dir, new, Reason::Trash);
-        true
-    }
-
-    /// Shows all numbers after a change, which the browser learns of.
-    fn show_base(&mut self, event: Event, screen: &mut dyn Screen) {
-        self.data = self.base.data();
-        self.update(event, screen);
-        if !self.filter.is_empty() {
-            self.set_filter(self.filter.clone(), screen);
-        }
-    }
-
-    /// Takes newer numbers of a directory, unless they are older than a removal in it.
-    fn take_newer(
-        &mut self,
-        reading: Reading,
-        newer: Result<Arc<dyn Data>, String>,
-        screen: &mut dyn Screen,
-    ) {
-        let Reading { dir, new, .. } = reading;
-        let reason = reading.reason;
-        if self.base.data().item(dir).is_none() {
-            // A reading of a directory above was first, or it was removed.
-            if reason == Reason::Wish {
-                self.say(THOSE_OF_NOW, screen);
-            }
-            return;
-        }
-        if self.base.has_moved_since(reading.after, dir) {
-            return self.read_again(dir, new, reason);
-        }
-        let newer = match newer {
-            Ok(newer) => newer,
-            // The last line says that the sums lack something.
-            Err(_) if reason == Reason::Trash => return,
-            Err(error) => return self.say(error, screen),
-        };
-        // Another reading can have met the new entry meanwhile.
-        let known = match &new {
-            None => Some(dir),
-            Some(name) => child(&*self.base.data(), dir, name),
-        };
-        let change = match (known, new) {
-            (None, Some(name)) => {
-                let is_there = Arc::make_mut(&mut self.base).graft(dir, &name, newer);
-                is_there.then_some([(false, 0); 2])
-            }
-            (known, _) => {
-                let dir = known.unwrap_or(dir);
-                self.update(Event::Replacing(Some(dir)), screen);
-                Arc::make_mut(&mut self.base).renew(dir, newer)
-            }
-        };
-        let text = match change {
-            Some(change) if reason == Reason::Wish => {
-                Some(refresh::difference(change, self.format))
-            }
-            Some(_) if reason == Reason::Removal => Some(THOSE_OF_NOW.to_owned()),
-            None if reason != Reason::Trash => {
-                Some("cannot read it again alone: R scans everything".to_owned())
-            }
-            _ => None,
-        };
-        if change.is_some() {
-            let dir = known.unwrap_or(dir);
-            self.trash.settle(dir, &*self.base.data());
-        }
-        self.show_base(Event::Refreshed(text), screen);
-        self.update(Event::InTrash(self.trash.lacking()), screen);
-    }
-
-    /// Has a directory read again, or a new entry of it, together with those that are being
-    /// read.
-    fn read_again(&mut self, dir: ItemId, new: Option<Vec<u8>>, mut reason: Reason) {
-        let is_same = |known: &Reading| known.dir == dir && known.new == new;
-        let mut same = self.reading.iter().filter(|known| is_same(known));
-        // The user waits for the answer still.
-        if same.any(|known| known.reason == Reason::Wish) {
-            reason = Reason::Wish;
-        }
-        self.reading.retain(|known| !is_same(known));
-        let reading = Reading {
-            dir,
-            new,
-            after: self.base.number(),
-            reason,
-        };
-        self.reading.push(reading);
-        // The wish of the user comes first, and the thread does the last job alone.
-        let mut all = self.reading.clone();
-        all.reverse();
-        all.sort_by_key(|reading| reading.reason != Reason::Wish);
-        let (scan, base) = (self.request.scan.clone(), self.base.data());
-        let sender = self.sender.clone();
-        let sink = scan::sink(&self.request, true);
-        self.readers.ask(move |stop| {
-            for reading in all {
-                let new = reading.new.as_deref();
-                let newer =
-                    refresh::read_again(&scan, sink.clone(), &*base, reading.dir, new, stop)?;
-                sender.send(Message::Refreshed(reading, newer)).ok()?;
-            }
-            None
+        desk.ask(move |stop| {
+            let answer = answer(&*data, &query, NAMES, stop, &RealDisk)?;
+            Some(Message::Event(Event::Answer(answer)))
         });
     }
 
-    fn read_path_again(&mut self, path: &[u8]) {
-        if let Some(dir) = item_at(path, &*self.base.data()) {
-            self.read_again(dir, None, Reason::Return);
-        }
-    }
-
-    fn set_filter(&mut self, filter: Filter, screen: &mut dyn Screen) {
-        let base = self.base.data();
-        self.filter = filter.clone();
-        self.filters.end();
-        if filter.is_empty() {
-            self.data = base;
-            return self.update(Event::Filtered(filter), screen);
-        }
-        if !base.is_final() {
-            // Files are known at the end alone; then it applies.
-            return;
-        }
-        let now_ns = clock::now_ns();
-        self.filters.ask_for_the_last(move |stop| {
-            let filtered = Filtered::new(base, filter.clone(), now_ns, NAMES, stop)?;
-            Some(Message::Filtered(filter, Arc::new(filtered)))
+    fn ask_details(&mut self, id: ItemId) {
+        let data = self.numbers.all();
+        self.desks.facts.ask(move |stop| {
+            let details = details::of(id, &*data, stop)?;
+            Some(Message::Event(Event::Details(details)))
         });
     }
 
-    fn scan_again(&mut self, screen: &mut dyn Screen) {
-        if self.removes {
-            self.remover.begin_scan(&self.request);
-        }
-        match LiveScan::start(&self.request, self.removes, self.sender.clone()) {
-            Ok(scan) => {
-                // Ids of the scan before mean nothing from now on.
-                self.update(Event::Replacing(None), screen);
-                self.reading.clear();
-                self.trash.begin_scan();
-                self.update(Event::InTrash(0), screen);
-                self.scan = scan;
-                self.listed = None;
-                self.filters.end();
-                self.base = Arc::new(Edited::new(Arc::clone(&self.scan.data) as Arc<dyn Data>));
-                self.data = self.base.data();
-                self.update(Event::Data, screen);
-            }
-            Err(error) => self.say(error.to_string(), screen),
-        }
-    }
-
-    fn run_program(
-        &mut self,
-        screen: &mut dyn Screen,
-        run: impl FnOnce(&mut dyn Screen) -> Result<(), String>,
-    ) {
+    fn run_shell(&mut self, dir: Option<ItemId>, screen: &mut dyn Screen) {
+        let path = match dir.map(|dir| self.path(dir)).transpose() {
+            Ok(path) => path,
+            Err(gone) => return self.say(gone, screen),
+        };
         screen.leave();
-        let result = run(screen);
+        let result = programs::shell(path.as_deref());
         screen.resume();
         if let Err(error) = result {
             self.say(error, screen);
+        }
+    }
+
+    fn write_marks(&self, ids: &[ItemId], name: &str) -> Result<String, String> {
+        let paths: Vec<_> = ids
+            .iter()
+            .map(|id| self.path(*id))
+            .collect::<Result<_, _>>()?;
+        match write::marks(&paths, Path::new(name)) {
+            Ok(()) => Ok(format!("{} paths are in {name}", paths.len())),
+            Err(error) => Err(format!("cannot write {name}: {}", reason(&error))),
+        }
+    }
+
+    fn remove(&mut self, manner: Manner, screen: &mut dyn Screen) {
+        if let Err(error) = self.remover.remove(manner) {
+            let report = RemovalReport {
+                sentence: error,
+                ..RemovalReport::default()
+            };
+            self.update(Event::Removed(report), screen);
         }
     }
 }

@@ -335,4 +335,4 @@ impl Data for TreeData {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

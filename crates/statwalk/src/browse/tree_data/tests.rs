@@ -50,7 +50,7 @@ fn early_files_have_their_places_at_the_end() {
     }
 }
 
-fn scanned(scan: &Scan, root: &Path) -> Arc<dyn Data> {
+pub(in crate::browse) fn scanned(scan: &Scan, root: &Path) -> Arc<dyn Data> {
     let sink = TreeSink::new().with_files().with_link_names();
     let outcome = scan.run(&sink).unwrap();
     let root = root.as_os_str().as_encoded_bytes().to_vec();
