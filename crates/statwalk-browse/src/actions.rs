@@ -42,45 +42,45 @@ impl Browser {
             Action::SortNewest => self.sort_by(SortKey::Newest),
             Action::SortOwner => self.sort_by(SortKey::Owner),
             Action::DirsFirst => {
-                self.sort.dirs_first = !self.sort.dirs_first;
+                self.chosen.sort.dirs_first = !self.chosen.sort.dirs_first;
                 self.reorder();
             }
             Action::Apparent => {
-                self.bytes = match self.bytes {
+                self.chosen.bytes = match self.chosen.bytes {
                     Bytes::Disk => Bytes::Apparent,
                     Bytes::Apparent => Bytes::Disk,
                 };
                 self.reorder();
             }
-            Action::Share => self.columns.share = self.columns.share.next(),
-            Action::Entries => self.columns.entries = !self.columns.entries,
-            Action::Newest => self.columns.newest = !self.columns.newest,
-            Action::Owner => self.columns.owner = !self.columns.owner,
+            Action::Share => self.chosen.columns.share = self.chosen.columns.share.next(),
+            Action::Entries => self.chosen.columns.entries = !self.chosen.columns.entries,
+            Action::Newest => self.chosen.columns.newest = !self.chosen.columns.newest,
+            Action::Owner => self.chosen.columns.owner = !self.chosen.columns.owner,
             Action::Hidden => {
-                self.hides = !self.hides;
+                self.chosen.hides = !self.chosen.hides;
                 self.reorder();
             }
             Action::Info => self.show_info(data, wishes),
             // These would give the items that go other numbers, and a report would have the
             // numbers of no moment.
             Action::Refresh | Action::ScanAgain | Action::Undo | Action::Report
-                if self.removal.is_some() =>
+                if self.work.removal.is_some() =>
             {
                 self.say("a removal goes on: Esc stops it", at);
             }
             Action::Refresh | Action::ScanAgain | Action::Undo | Action::Report
-                if self.is_restoring =>
+                if self.work.is_restoring =>
             {
                 self.say("items are on their way back from the trash", at);
             }
             Action::Refresh => self.refresh(at, data, wishes),
             Action::ScanAgain => wishes.push(Effect::ScanAgain),
-            Action::StopScan if self.removal.is_some() => wishes.push(Effect::StopRemoval),
-            Action::StopScan if self.scan.is_over => self.say("no scan goes on", at),
+            Action::StopScan if self.work.removal.is_some() => wishes.push(Effect::StopRemoval),
+            Action::StopScan if self.watch.scan.is_over => self.say("no scan goes on", at),
             Action::StopScan => wishes.push(Effect::StopScan),
             Action::Pause => {
-                self.is_paused = !self.is_paused;
-                let what = match self.is_paused {
+                self.asking.is_paused = !self.asking.is_paused;
+                let what = match self.asking.is_paused {
                     true => "rows keep their order",
                     false => "rows are sorted while the scan goes on",
                 };
@@ -117,7 +117,7 @@ impl Browser {
             Action::Remove => self.propose_removal(at, data, wishes),
             Action::Undo if !self.options.removes => self.propose_removal(at, data, wishes),
             Action::Undo => {
-                self.is_restoring = true;
+                self.work.is_restoring = true;
                 wishes.push(Effect::Undo);
             }
             Action::Shell => self.start(at, Effect::Shell(self.directory()), wishes),
@@ -132,7 +132,7 @@ impl Browser {
             }
             Action::Tree => self.show(View::Tree),
             Action::Largest => self.show(View::Largest),
-            Action::Types => self.show(match self.view {
+            Action::Types => self.show(match self.chosen.view {
                 View::Groups(By::Category) => View::Groups(By::Ending),
                 _ => View::Groups(By::Category),
             }),
@@ -143,8 +143,8 @@ impl Browser {
             Action::Marks => self.show(View::Marks),
             Action::Rebuildable => self.show(View::Rebuildable),
             Action::Found => self.show(View::Found),
-            Action::NextView => self.show(self.view.step(1)),
-            Action::PreviousView => self.show(self.view.step(View::ALL.len() - 1)),
+            Action::NextView => self.show(self.chosen.view.step(1)),
+            Action::PreviousView => self.show(self.chosen.view.step(View::ALL.len() - 1)),
             Action::Help => self.mode = Mode::Help(0, Line::default()),
             Action::Escape => self.escape(wishes),
             Action::Suspend => wishes.push(Effect::Suspend),
@@ -182,19 +182,19 @@ impl Browser {
     }
 
     pub(crate) fn show(&mut self, view: View) {
-        if self.view != view {
+        if self.chosen.view != view {
             if view == View::Found {
                 self.note_before_results();
             }
-            self.view = view;
-            self.text.text.clear();
+            self.chosen.view = view;
+            self.chosen.text.text.clear();
             self.renew(None);
         }
     }
 
     pub(crate) fn sort_by(&mut self, key: SortKey) {
-        self.sort.is_reversed = self.sort.key == key && !self.sort.is_reversed;
-        self.sort.key = key;
+        self.chosen.sort.is_reversed = self.chosen.sort.key == key && !self.chosen.sort.is_reversed;
+        self.chosen.sort.key = key;
         self.reorder();
     }
 
@@ -214,7 +214,7 @@ impl Browser {
     }
 
     fn reorder_marks(&mut self) {
-        if self.view == View::Marks {
+        if self.chosen.view == View::Marks {
             self.reorder();
         }
     }
@@ -222,8 +222,10 @@ impl Browser {
     pub(crate) fn enter(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
         if let Some(tally) = self.list.group() {
             let group = tally.group.clone();
-            let View::Groups(by) = self.view else { return };
-            let mut filter = self.filter.clone();
+            let View::Groups(by) = self.chosen.view else {
+                return;
+            };
+            let mut filter = self.chosen.filter.clone();
             match (&group, by) {
                 (Group::Directories, _) => {
                     return self.say("every directory is shown anyway", at);
@@ -231,7 +233,7 @@ impl Browser {
                 (Group::Owner(uid), _) => filter.uid = Some(*uid),
                 _ => filter.only(by, group),
             }
-            self.view = View::Tree;
+            self.chosen.view = View::Tree;
             self.renew(None);
             return self.set_filter(filter, wishes);
         }
@@ -239,12 +241,12 @@ impl Browser {
             return;
         };
         let Some(item) = data.item(id) else { return };
-        if self.view != View::Tree {
+        if self.chosen.view != View::Tree {
             return self.go_to_item(id, data, wishes);
         }
         if item.kind == Kind::Directory {
-            self.place.push(id);
-            self.text.text.clear();
+            self.chosen.place.push(id);
+            self.chosen.text.text.clear();
             self.renew(None);
             if !data.is_final() {
                 wishes.push(Effect::Prefer(id));
@@ -254,15 +256,15 @@ impl Browser {
 
     /// Shows the directory of an item, with the cursor on the item.
     fn go_to_item(&mut self, id: ItemId, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        if self.view == View::Found {
+        if self.chosen.view == View::Found {
             self.note_results();
         }
         let above = std::iter::successors(data.parent(id), |id| data.parent(*id));
         let mut place: Vec<ItemId> = above.collect();
         place.reverse();
-        self.place = place;
-        self.view = View::Tree;
-        self.text.text.clear();
+        self.chosen.place = place;
+        self.chosen.view = View::Tree;
+        self.chosen.text.text.clear();
         self.renew(Some(RowKey::Item(id)));
         if let (false, Some(dir)) = (data.is_final(), self.directory()) {
             wishes.push(Effect::Prefer(dir));
@@ -270,41 +272,41 @@ impl Browser {
     }
 
     fn leave(&mut self, data: &dyn Data) {
-        match self.view {
+        match self.chosen.view {
             View::Tree => {}
             View::Found => return self.leave_results(),
             _ => return self.show(View::Tree),
         }
-        let is_top = self.place.len() == 1 && data.roots().len() == 1;
-        if let Some(left) = self.place.pop_if(|_| !is_top) {
-            self.text.text.clear();
+        let is_top = self.chosen.place.len() == 1 && data.roots().len() == 1;
+        if let Some(left) = self.chosen.place.pop_if(|_| !is_top) {
+            self.chosen.text.text.clear();
             self.renew(Some(RowKey::Item(left)));
         }
     }
 
     fn escape(&mut self, wishes: &mut Vec<Effect>) {
         // Someone in a hurry to stop it presses Esc.
-        if self.removal.is_some() {
+        if self.work.removal.is_some() {
             wishes.push(Effect::StopRemoval);
-        } else if self.report.is_some() {
+        } else if self.work.report.is_some() {
             wishes.push(Effect::StopReport);
-        } else if !self.text.text.is_empty() {
-            self.text.text.clear();
+        } else if !self.chosen.text.text.is_empty() {
+            self.chosen.text.text.clear();
             self.reorder();
-        } else if self.view == View::Found {
+        } else if self.chosen.view == View::Found {
             self.leave_results();
-        } else if self.view == View::Tree && self.return_to_results() {
+        } else if self.chosen.view == View::Tree && self.return_to_results() {
             // The filter is that of the results still.
-        } else if !self.filter.is_empty() || self.is_filtering {
+        } else if !self.chosen.filter.is_empty() || self.chosen.is_filtering {
             self.set_filter(Filter::default(), wishes);
-        } else if self.view != View::Tree {
+        } else if self.chosen.view != View::Tree {
             self.show(View::Tree);
         }
     }
 
     /// Whether Esc clears the filter, once no text is there.
     pub(crate) fn escape_clears_filter(&self) -> bool {
-        match self.view {
+        match self.chosen.view {
             View::Found => false,
             View::Tree => !self.search.has_left(),
             _ => true,
@@ -312,7 +314,7 @@ impl Browser {
     }
 
     pub(crate) fn set_filter(&mut self, filter: Filter, wishes: &mut Vec<Effect>) {
-        self.is_filtering = true;
+        self.chosen.is_filtering = true;
         wishes.push(Effect::SetFilter(filter));
     }
 }

@@ -72,29 +72,61 @@ pub struct Browser {
     pub(crate) options: Options,
     pub(crate) width: u16,
     pub(crate) height: u16,
-    pub(crate) scan: ScanState,
+    pub(crate) watch: ScanWatch,
+    pub(crate) chosen: Chosen,
+    pub(crate) list: List,
+    pub(crate) marks: Marks,
+    pub(crate) search: Search,
+    pub(crate) mode: Mode,
+    pub(crate) message: Option<Message>,
+    pub(crate) quit: Quit,
+    pub(crate) work: Work,
+    pub(crate) asking: Asking,
+    /// The moment that ages count from, in nanoseconds since 1970.
+    pub(crate) now_ns: i64,
+    way_back: WayBack,
+}
+
+/// The user's choice of rows.
+#[derive(Debug, Default)]
+pub(crate) struct Chosen {
     /// The directories from a root to the one that is shown; empty for the list of roots.
     pub(crate) place: Vec<ItemId>,
     pub(crate) view: View,
-    pub(crate) list: List,
     pub(crate) sort: Sort,
     pub(crate) bytes: Bytes,
     pub(crate) columns: Columns,
-    pub(crate) marks: Marks,
     /// A text that names must hold.
     pub(crate) text: Line,
-    pub(crate) search: Search,
     pub(crate) filter: Filter,
     /// Whether numbers of another filter are on their way.
     pub(crate) is_filtering: bool,
     pub(crate) hides: bool,
-    pub(crate) is_paused: bool,
-    pub(crate) mode: Mode,
-    pub(crate) message: Option<Message>,
-    /// The key that quits when it comes next, although items are marked.
-    pub(crate) asks_quit: Option<Key>,
+}
+
+/// The state of the scan.
+#[derive(Debug, Default)]
+pub(crate) struct ScanWatch {
+    pub(crate) scan: ScanState,
+    last_entries: Duration,
+    /// For how long no entry has come, where that is long.
+    pub(crate) waits: Option<Duration>,
+    /// Whether the browser has looked at the end of the scan for blocks.
+    knows_blocks: bool,
+}
+
+/// The question whether to quit although items are marked.
+#[derive(Debug, Default)]
+pub(crate) struct Quit {
+    /// The key that quits when it comes next.
+    pub(crate) asks: Option<Key>,
     /// Whether the key before this one asked.
     pub(crate) was_asked: bool,
+}
+
+/// Removals and reports.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
     /// The removal that goes on.
     pub(crate) removal: Option<RemovalState>,
     /// The report that is on its way.
@@ -105,41 +137,45 @@ pub struct Browser {
     pub(crate) trashed_bytes: u128,
     /// Whether items are on their way back from the trash.
     pub(crate) is_restoring: bool,
-    /// The moment that ages count from, in nanoseconds since 1970.
-    pub(crate) now_ns: i64,
-    /// The last times, since the start of the browser.
+    /// How many questions and reports came by themselves or after another question.
+    pub(crate) questions: u64,
+}
+
+/// The questions for rows, and when the next one is due. Times are since the start of the
+/// browser.
+#[derive(Debug, Default)]
+pub(crate) struct Asking {
     last_key: Option<Duration>,
     last_ask: Duration,
     /// How long the last answer took.
     answer_time: Duration,
-    last_entries: Duration,
-    /// For how long no entry has come, where that is long.
-    pub(crate) waits: Option<Duration>,
-    /// How many questions and reports came by themselves or after another question.
-    pub(crate) questions: u64,
     asked: u64,
     answered: u64,
     /// Whether rows are to come at once.
     pub(crate) is_stale: bool,
     /// Whether other rows are there, which can wait for the fingers to rest.
     is_outdated: bool,
-    /// The names of the directories to go into, as soon as they are there, the last first.
-    way: Vec<Vec<u8>>,
-    /// The name of the item for the cursor, once all of them are there.
-    way_end: Option<Vec<u8>>,
+    pub(crate) is_paused: bool,
     /// Answers about the present data, once it is final.
     known: KnownAnswers,
-    /// Whether the browser has looked at the end of the scan for blocks.
-    knows_blocks: bool,
+}
+
+/// The way back to items that get other numbers.
+#[derive(Debug, Default)]
+struct WayBack {
+    /// The names of the directories to go into, as soon as they are there, the last first.
+    dirs: Vec<Vec<u8>>,
+    /// The name of the item for the cursor, once all of them are there.
+    cursor: Option<Vec<u8>>,
 }
 
 impl fmt::Debug for Browser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Browser")
-            .field("scan", &self.scan)
-            .field("place", &self.place)
-            .field("view", &self.view)
-            .field("filter", &self.filter)
+            .field("scan", &self.watch.scan)
+            .field("place", &self.chosen.place)
+            .field("view", &self.chosen.view)
+            .field("filter", &self.chosen.filter)
             .field("message", &self.message)
             .finish_non_exhaustive()
     }
@@ -178,49 +214,28 @@ impl Browser {
     /// 1970.
     #[must_use]
     pub fn new(options: Options, width: u16, height: u16, now_ns: i64) -> Browser {
-        let bytes = options.bytes;
         Browser {
-            options,
             width,
             height,
-            scan: ScanState::default(),
-            place: Vec::new(),
-            view: View::Tree,
+            watch: ScanWatch::default(),
+            chosen: Chosen {
+                bytes: options.bytes,
+                ..Chosen::default()
+            },
+            options,
             list: List::waiting(None),
-            sort: Sort::default(),
-            bytes,
-            columns: Columns::default(),
             marks: Marks::default(),
-            text: Line::default(),
             search: Search::default(),
-            filter: Filter::default(),
-            is_filtering: false,
-            hides: false,
-            is_paused: false,
             mode: Mode::Rows,
             message: None,
-            asks_quit: None,
-            was_asked: false,
-            removal: None,
-            report: None,
-            freed_bytes: 0,
-            trashed_bytes: 0,
-            is_restoring: false,
+            quit: Quit::default(),
+            work: Work::default(),
+            asking: Asking {
+                is_stale: true,
+                ..Asking::default()
+            },
             now_ns,
-            last_key: None,
-            last_ask: Duration::ZERO,
-            answer_time: Duration::ZERO,
-            last_entries: Duration::ZERO,
-            waits: None,
-            questions: 0,
-            asked: 0,
-            answered: 0,
-            is_stale: true,
-            is_outdated: false,
-            way: Vec::new(),
-            way_end: None,
-            known: KnownAnswers::default(),
-            knows_blocks: false,
+            way_back: WayBack::default(),
         }
     }
 
@@ -231,15 +246,18 @@ impl Browser {
             self.mode,
             Mode::Info(_, None) | Mode::Survey(_) | Mode::Space(None, _)
         );
-        let is_moving = self.removal.is_some() || self.is_restoring;
-        self.asked != self.answered || self.is_filtering || asks_system || is_moving
+        let is_moving = self.work.removal.is_some() || self.work.is_restoring;
+        self.asking.asked != self.asking.answered
+            || self.chosen.is_filtering
+            || asks_system
+            || is_moving
     }
 
     /// The number of questions and reports that came so far by themselves, or after another
     /// question, and not at a key of their own. The keys for the last one are those that were pressed when it was on the screen.
     #[must_use]
     pub fn question(&self) -> u64 {
-        self.questions
+        self.work.questions
     }
 
     /// Whether a message is shown, which goes away by itself.
@@ -251,7 +269,7 @@ impl Browser {
     /// The directory that is shown; absent for the list of roots.
     #[must_use]
     pub fn directory(&self) -> Option<ItemId> {
-        self.place.last().copied()
+        self.chosen.place.last().copied()
     }
 
     /// Takes an event that happened at a time since the start, and answers with wishes.
@@ -266,23 +284,23 @@ impl Browser {
                 | Event::Removed(_)
                 | Event::Restored(_)
         ) {
-            self.known.forget();
+            self.asking.known.forget();
         }
         match event {
             Event::Key(key) => {
-                self.last_key = Some(at);
+                self.asking.last_key = Some(at);
                 self.message
                     .take_if(|message| message.is_seen(&self.mode, at));
-                self.was_asked = self.asks_quit.take().is_some();
+                self.quit.was_asked = self.quit.asks.take().is_some();
                 self.list.hold();
                 // The user has another way.
-                self.way.clear();
-                self.way_end = None;
+                self.way_back.dirs.clear();
+                self.way_back.cursor = None;
                 self.key(key, at, data, &mut wishes);
             }
             Event::Mouse(mouse) => {
-                self.last_key = Some(at);
-                self.asks_quit = None;
+                self.asking.last_key = Some(at);
+                self.quit.asks = None;
                 self.list.hold();
                 self.mouse(mouse, data, &mut wishes);
             }
@@ -291,31 +309,31 @@ impl Browser {
             Event::Tick => {}
             Event::Answer(mut answer) => {
                 // The rows are those of the data of before.
-                if self.is_outdated {
+                if self.asking.is_outdated {
                     answer.rows.settle(data);
                 }
                 // One that was asked of older data is not kept.
                 if data.is_final()
-                    && answer.number == self.asked
-                    && !self.is_outdated
+                    && answer.number == self.asking.asked
+                    && !self.asking.is_outdated
                     && let Some(query) = self.query()
                 {
-                    self.known.keep(query, &answer);
+                    self.asking.known.keep(query, &answer);
                 }
-                if answer.number == self.asked {
-                    self.answer_time = at.saturating_sub(self.last_ask);
+                if answer.number == self.asking.asked {
+                    self.asking.answer_time = at.saturating_sub(self.asking.last_ask);
                 }
                 self.take_answer(answer);
                 self.go_way(data);
             }
             Event::Scan(scan) => {
-                let has_more = scan.entries != self.scan.entries || scan.is_over;
-                if has_more || self.scan.is_over {
-                    self.last_entries = at;
+                let has_more = scan.entries != self.watch.scan.entries || scan.is_over;
+                if has_more || self.watch.scan.is_over {
+                    self.watch.last_entries = at;
                 }
-                let waits = at.saturating_sub(self.last_entries);
-                self.waits = (waits >= STALL_TIME).then_some(waits);
-                self.scan = scan;
+                let waits = at.saturating_sub(self.watch.last_entries);
+                self.watch.waits = (waits >= STALL_TIME).then_some(waits);
+                self.watch.scan = scan;
             }
             Event::Replacing(dir) => return self.leave_numbers(dir, data),
             Event::Data => self.take_data(at, data),
@@ -336,13 +354,13 @@ impl Browser {
                 }
             }
             Event::Filtered(filter) => {
-                self.filter = filter;
-                self.is_filtering = false;
-                self.is_stale = true;
-                self.last_key = None;
+                self.chosen.filter = filter;
+                self.chosen.is_filtering = false;
+                self.asking.is_stale = true;
+                self.asking.last_key = None;
             }
             Event::Refreshed(text) => self.take_refreshed(text, at, data),
-            Event::InTrash(bytes) => self.trashed_bytes = bytes,
+            Event::InTrash(bytes) => self.work.trashed_bytes = bytes,
             Event::Space(table) => self.take_space(table, at),
             Event::Surveying(entries) => {
                 if let Mode::Survey(so_far) = &mut self.mode {
@@ -351,18 +369,18 @@ impl Browser {
             }
             Event::Surveyed(proposal) => self.take_proposal(proposal, at),
             Event::Removing(state) => {
-                if let Some(removal) = &mut self.removal {
+                if let Some(removal) = &mut self.work.removal {
                     *removal = state;
                 }
             }
             Event::Removed(report) => self.take_removed(report, at, data),
             Event::Restored(text) => {
-                self.is_restoring = false;
+                self.work.is_restoring = false;
                 self.reorder();
                 self.say(text, at);
             }
             Event::Reporting(state) => {
-                if let Some(report) = &mut self.report {
+                if let Some(report) = &mut self.work.report {
                     *report = state;
                 }
             }
@@ -379,17 +397,17 @@ impl Browser {
     /// Shows apparent sizes where nothing has blocks, once the scan is over. The user can
     /// have the other size back.
     fn look_for_blocks(&mut self, at: Duration, data: &dyn Data) {
-        if self.knows_blocks || !data.is_final() {
+        if self.watch.knows_blocks || !data.is_final() {
             return;
         }
-        self.knows_blocks = true;
+        self.watch.knows_blocks = true;
         let roots: Vec<_> = (data.roots().into_iter())
             .filter_map(|root| data.item(root))
             .collect();
         let has_blocks = roots.iter().any(|root| root.allocated_bytes > 0);
         let has_content = roots.iter().any(|root| root.apparent_bytes > 0);
-        if self.bytes == Bytes::Disk && has_content && !has_blocks {
-            self.bytes = Bytes::Apparent;
+        if self.chosen.bytes == Bytes::Disk && has_content && !has_blocks {
+            self.chosen.bytes = Bytes::Apparent;
             self.reorder();
             self.say_news(NO_BLOCKS.to_owned(), at);
         }
@@ -403,18 +421,18 @@ impl Browser {
             self.mode = Mode::Rows;
         }
         let is_gone = |id: &ItemId| data.item(*id).is_none();
-        if let Some(first) = self.place.iter().position(is_gone) {
-            self.place.truncate(first);
-            self.is_stale = true;
+        if let Some(first) = self.chosen.place.iter().position(is_gone) {
+            self.chosen.place.truncate(first);
+            self.asking.is_stale = true;
         }
-        if self.place.is_empty()
+        if self.chosen.place.is_empty()
             && let [root] = data.roots()[..]
             && data
                 .item(root)
                 .is_some_and(|item| item.kind == Kind::Directory)
         {
-            self.place.push(root);
-            self.is_stale = true;
+            self.chosen.place.push(root);
+            self.asking.is_stale = true;
         }
     }
 
@@ -433,7 +451,7 @@ impl Browser {
                 self.search.forget_ways();
                 0
             }
-            Some(dir) => match self.place.iter().position(|id| *id == dir) {
+            Some(dir) => match self.chosen.place.iter().position(|id| *id == dir) {
                 Some(place) => place + 1,
                 // The directory in view lies elsewhere.
                 None => return Vec::new(),
@@ -442,12 +460,19 @@ impl Browser {
         let name = |id: ItemId| Some(data.item(id)?.name.into_owned());
         // The browser goes into an only root by itself.
         let skipped = depth.max(usize::from(dir.is_none() && data.roots().len() == 1));
-        let names = self.place.iter().skip(skipped).map_while(|id| name(*id));
-        self.way = names.collect();
-        self.way.reverse();
-        let cursor = self.item_here(data).filter(|_| self.view == View::Tree);
-        self.way_end = cursor.and_then(name);
-        self.place.truncate(depth);
+        let names = self
+            .chosen
+            .place
+            .iter()
+            .skip(skipped)
+            .map_while(|id| name(*id));
+        self.way_back.dirs = names.collect();
+        self.way_back.dirs.reverse();
+        let cursor = self
+            .item_here(data)
+            .filter(|_| self.chosen.view == View::Tree);
+        self.way_back.cursor = cursor.and_then(name);
+        self.chosen.place.truncate(depth);
         self.renew(None);
         Vec::new()
     }
@@ -456,7 +481,7 @@ impl Browser {
     fn take_data(&mut self, at: Duration, data: &dyn Data) {
         let gone = self.marks.settle(data);
         self.list.settle(data);
-        self.is_outdated = true;
+        self.asking.is_outdated = true;
         if gone > 0 {
             self.say(marks_are_gone(gone), at);
         }
@@ -467,7 +492,7 @@ impl Browser {
         let gone = self.marks.settle(data);
         let gone = (gone > 0).then(|| marks_are_gone(gone));
         let texts: Vec<String> = text.into_iter().chain(gone).collect();
-        self.is_stale = true;
+        self.asking.is_stale = true;
         if !texts.is_empty() {
             self.say(texts.join("; "), at);
         }
@@ -476,7 +501,7 @@ impl Browser {
 
     /// Goes the remembered way, as far as it is there.
     fn go_way(&mut self, data: &dyn Data) {
-        while let Some(name) = self.way.last() {
+        while let Some(name) = self.way_back.dirs.last() {
             let mut found = None;
             let mut look = |id: ItemId, item: &Item<'_>| {
                 let is_it = item.kind == Kind::Directory && item.name == &name[..];
@@ -494,20 +519,20 @@ impl Browser {
                 }
             }
             let Some(found) = found else { return };
-            self.way.pop();
-            self.place.push(found);
+            self.way_back.dirs.pop();
+            self.chosen.place.push(found);
             self.renew(None);
         }
-        let (Some(name), Rows::Items(ids)) = (&self.way_end, &self.list.rows) else {
+        let (Some(name), Rows::Items(ids)) = (&self.way_back.cursor, &self.list.rows) else {
             return;
         };
         let has_name = |id: &&ItemId| data.item(**id).is_some_and(|item| item.name == &name[..]);
         if let Some(&found) = ids
             .iter()
             .find(has_name)
-            .filter(|_| self.view == View::Tree)
+            .filter(|_| self.chosen.view == View::Tree)
         {
-            self.way_end = None;
+            self.way_back.cursor = None;
             self.list.wish(RowKey::Item(found));
         }
     }
@@ -524,21 +549,21 @@ impl Browser {
             false => RESORT_PERIOD,
         };
         // The scan keeps most of the machine, however long an answer takes.
-        let period = period.max(self.answer_time * 4);
-        let is_due = at.saturating_sub(self.last_ask) >= period;
-        let is_quiet = (self.last_key).is_none_or(|last| at.saturating_sub(last) >= QUIET);
+        let period = period.max(self.asking.answer_time * 4);
+        let is_due = at.saturating_sub(self.asking.last_ask) >= period;
+        let is_quiet = (self.asking.last_key).is_none_or(|last| at.saturating_sub(last) >= QUIET);
         // Another question would end this one before its answer.
-        let is_answered = self.asked == self.answered && !self.list.is_waiting;
-        let goes_on = is_live && is_due && !self.is_paused && is_answered;
-        if self.is_stale || (is_quiet && (goes_on || self.is_outdated)) {
-            self.is_stale = false;
-            self.is_outdated = false;
-            self.last_ask = at;
-            self.asked += 1;
+        let is_answered = self.asking.asked == self.asking.answered && !self.list.is_waiting;
+        let goes_on = is_live && is_due && !self.asking.is_paused && is_answered;
+        if self.asking.is_stale || (is_quiet && (goes_on || self.asking.is_outdated)) {
+            self.asking.is_stale = false;
+            self.asking.is_outdated = false;
+            self.asking.last_ask = at;
+            self.asking.asked += 1;
             let Some(query) = self.query() else {
-                return self.take_answer(Answer::nothing(self.asked));
+                return self.take_answer(Answer::nothing(self.asking.asked));
             };
-            match self.known.to(&query) {
+            match self.asking.known.to(&query) {
                 Some(answer) => self.take_answer(answer),
                 None => wishes.push(Effect::Ask(query)),
             }
@@ -548,8 +573,8 @@ impl Browser {
     /// The question for the rows; absent where a text asks for nothing.
     fn query(&self) -> Option<Query> {
         Some(Query {
-            number: self.asked,
-            rows: match self.view {
+            number: self.asking.asked,
+            rows: match self.chosen.view {
                 View::Tree => Wanted::Items,
                 View::Largest => Wanted::Largest,
                 View::Groups(by) => Wanted::Groups(by),
@@ -561,17 +586,17 @@ impl Browser {
                 View::Found => Wanted::Named(self.search.pattern().ok()??),
             },
             dir: self.directory(),
-            sort: self.sort,
-            bytes: self.bytes,
-            names: search::pattern(&self.text).ok()?,
-            hides: self.hides,
+            sort: self.chosen.sort,
+            bytes: self.chosen.bytes,
+            names: search::pattern(&self.chosen.text).ok()?,
+            hides: self.chosen.hides,
             now_ns: self.now_ns,
         })
     }
 
     fn take_answer(&mut self, answer: Answer) {
-        if answer.number == self.asked {
-            self.answered = answer.number;
+        if answer.number == self.asking.asked {
+            self.asking.answered = answer.number;
             self.list.replace(answer);
         }
     }
@@ -579,18 +604,18 @@ impl Browser {
     /// Other rows, with the cursor on one of them once they are there.
     pub(crate) fn renew(&mut self, wanted: Option<RowKey>) {
         self.list = List::waiting(wanted);
-        self.is_stale = true;
+        self.asking.is_stale = true;
     }
 
     /// The same rows in another order or choice.
     pub(crate) fn reorder(&mut self) {
         self.list.pin();
-        self.is_stale = true;
+        self.asking.is_stale = true;
     }
 
     /// The columns of the view, and their widths.
     pub(crate) fn widths(&self) -> Widths {
-        let (has_entries, has_owner, name_min) = match self.view {
+        let (has_entries, has_owner, name_min) = match self.chosen.view {
             View::Tree => (true, true, 20),
             View::Largest => (false, true, 36),
             View::Marks | View::Found => (true, true, 36),
@@ -599,10 +624,10 @@ impl Browser {
             View::Errors => return Widths::of_names(self.width.into()),
         };
         let columns = Columns {
-            entries: self.columns.entries && has_entries,
-            owner: self.columns.owner && has_owner,
-            program: self.view == View::Rebuildable,
-            ..self.columns
+            entries: self.chosen.columns.entries && has_entries,
+            owner: self.chosen.columns.owner && has_owner,
+            program: self.chosen.view == View::Rebuildable,
+            ..self.chosen.columns
         };
         Widths::new(self.width.into(), columns, name_min)
     }

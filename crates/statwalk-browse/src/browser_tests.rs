@@ -844,7 +844,7 @@ proptest! {
                 prop_assert!(!line.chars().any(char::is_control), "{line:?}");
             }
         }
-        prop_assert!(trial.browser.filter == Filter::default() || !trial.browser.is_filtering);
+        prop_assert!(trial.browser.chosen.filter == Filter::default() || !trial.browser.chosen.is_filtering);
     }
 
     /// Esc, often enough, leads back to all rows.
@@ -1079,7 +1079,7 @@ fn q_asks_once_where_items_are_marked() {
     trial.keys("xq");
     trial.give(Event::Mouse(Mouse::WheelDown));
     trial.keys("q");
-    assert_eq!(trial.browser.asks_quit, Some(Key::Char('q')));
+    assert_eq!(trial.browser.quit.asks, Some(Key::Char('q')));
     trial.give(Event::Key(Key::Ctrl('c')));
     assert!(trial.wishes.contains(&Effect::Quit(None)));
 }
@@ -1163,7 +1163,7 @@ fn a_report_has_no_filter_and_is_of_one_moment() {
     trial.give(Event::Reported(Ok("x.html has the report".to_owned())));
     let foot = " x.html has the report; the filter is not in it";
     assert_eq!(trial.screen()[10], foot);
-    trial.browser.is_restoring = true;
+    trial.browser.work.is_restoring = true;
     trial.at += Duration::from_secs(1);
     trial.keys("W");
     let foot = " items are on their way back from the trash";

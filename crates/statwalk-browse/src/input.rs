@@ -81,7 +81,7 @@ impl Browser {
     pub(crate) fn paste(&mut self, text: &str, at: Duration, data: &dyn Data) {
         match &mut self.mode {
             Mode::Text => {
-                self.text.paste(text);
+                self.chosen.text.paste(text);
                 self.reorder();
             }
             Mode::Search => {
@@ -108,8 +108,8 @@ impl Browser {
         wishes: &mut Vec<Effect>,
     ) {
         if let Some(action) = self.options.keymap.action(key) {
-            if action == Action::Quit && self.marks.count() > 0 && !self.was_asked {
-                self.asks_quit = Some(key);
+            if action == Action::Quit && self.marks.count() > 0 && !self.quit.was_asked {
+                self.quit.asks = Some(key);
                 return;
             }
             self.act(action, at, data, wishes);
@@ -120,7 +120,7 @@ impl Browser {
         self.mode = Mode::Text;
         match key {
             Key::Esc => {
-                self.text.text.clear();
+                self.chosen.text.text.clear();
                 self.mode = Mode::Rows;
                 self.reorder();
             }
@@ -128,7 +128,7 @@ impl Browser {
             Key::Up | Key::Down | Key::PageUp | Key::PageDown => {
                 self.row_key(key, at, data, wishes);
             }
-            key if self.text.take(key) => self.reorder(),
+            key if self.chosen.text.take(key) => self.reorder(),
             _ => {}
         }
     }
@@ -152,7 +152,7 @@ impl Browser {
     /// Whether the rows are there and none of them begins with the text of a jump: the
     /// cursor is where it was.
     pub(crate) fn jumps_nowhere(&self, line: &Line, data: &dyn Data) -> bool {
-        let is_known = matches!(self.list.rows, Rows::Items(_)) && !self.is_stale;
+        let is_known = matches!(self.list.rows, Rows::Items(_)) && !self.asking.is_stale;
         let here = self.list.item();
         is_known && !here.is_some_and(|id| begins_with(&line.text, id, data))
     }

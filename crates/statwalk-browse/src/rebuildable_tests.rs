@@ -96,7 +96,7 @@ fn the_rows_are_those_below_the_open_directory() {
         (17, &[]),
         (4, &[]),
     ] {
-        trial.browser.place = vec![id(1), id(dir)];
+        trial.browser.chosen.place = vec![id(1), id(dir)];
         trial.keys("19");
         let mut names = trial.names();
         if expected.is_empty() {

@@ -97,10 +97,10 @@ impl Browser {
         if !self.options.removes {
             return self.say("nothing is removed here: --enable-delete allows it", at);
         }
-        if self.removal.is_some() {
+        if self.work.removal.is_some() {
             return self.say("a removal goes on: Esc stops it", at);
         }
-        if self.is_restoring {
+        if self.work.is_restoring {
             return self.say("items are on their way back from the trash", at);
         }
         if !data.is_final() {
@@ -132,7 +132,7 @@ impl Browser {
         self.mode = Mode::Rows;
         match proposal {
             Ok(proposal) => {
-                self.questions += 1;
+                self.work.questions += 1;
                 self.mode = Mode::Remove(Box::new(Dialog::new(proposal)));
             }
             Err(error) => self.say(error, at),
@@ -149,7 +149,7 @@ impl Browser {
         let was_asked_again = dialog.is_asked_again;
         match dialog.take(key) {
             None => {
-                self.questions += u64::from(dialog.is_asked_again && !was_asked_again);
+                self.work.questions += u64::from(dialog.is_asked_again && !was_asked_again);
                 self.mode = Mode::Remove(dialog);
             }
             Some(Choice::Cancel) => {
@@ -157,7 +157,7 @@ impl Browser {
                 self.say("nothing was removed", at);
             }
             Some(Choice::Remove(manner)) => {
-                self.removal = Some(RemovalState {
+                self.work.removal = Some(RemovalState {
                     of_entries: dialog.proposal.entries,
                     ..RemovalState::default()
                 });
@@ -168,14 +168,14 @@ impl Browser {
 
     /// Takes the end of a removal. `data` has the items no more.
     pub(crate) fn take_removed(&mut self, report: RemovalReport, at: Duration, data: &dyn Data) {
-        self.removal = None;
-        self.freed_bytes += report.freed_bytes;
+        self.work.removal = None;
+        self.work.freed_bytes += report.freed_bytes;
         self.marks.forget_gone(data);
         self.reorder();
         match report.errors.is_empty() {
             true => self.say(report.sentence, at),
             false => {
-                self.questions += 1;
+                self.work.questions += 1;
                 self.mode = Mode::Report(report, 0);
             }
         }

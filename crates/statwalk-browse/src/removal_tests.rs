@@ -104,7 +104,7 @@ fn the_dialog_begins_with_cancel() {
     wishes(&mut trial);
     trial.keys("\n");
     assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
-    assert!(trial.browser.removal.is_none());
+    assert!(trial.browser.work.removal.is_none());
 }
 
 #[test]

@@ -33,19 +33,19 @@ impl ReportState {
 
 impl Browser {
     pub(crate) fn ask_report(&mut self, at: Duration, wishes: &mut Vec<Effect>) {
-        if self.report.is_some() {
+        if self.work.report.is_some() {
             return self.say("a report is on its way: Esc stops it", at);
         }
-        self.report = Some(ReportState::Reading(0));
+        self.work.report = Some(ReportState::Reading(0));
         wishes.push(Effect::Report(self.directory()));
     }
 
     /// Takes the name of the file, with what there is to say about it, or the reason why
     /// there is none.
     pub(crate) fn take_report(&mut self, result: Result<String, String>, at: Duration) {
-        self.report = None;
+        self.work.report = None;
         let text = match result {
-            Ok(file) if self.filter.is_empty() => file,
+            Ok(file) if self.chosen.filter.is_empty() => file,
             Ok(file) => format!("{file}; the filter is not in it"),
             Err(error) => error,
         };

@@ -64,24 +64,24 @@ pub(crate) fn pattern(line: &Line) -> Result<Option<NamePattern>, String> {
 impl Browser {
     fn spot(&self) -> Spot {
         Spot {
-            place: self.place.clone(),
-            view: self.view,
-            text: self.text.clone(),
+            place: self.chosen.place.clone(),
+            view: self.chosen.view,
+            text: self.chosen.text.clone(),
             row: self.list.key(),
         }
     }
 
     fn go_to_spot(&mut self, spot: Spot) {
-        self.place = spot.place;
-        self.view = spot.view;
-        self.text = spot.text;
+        self.chosen.place = spot.place;
+        self.chosen.view = spot.view;
+        self.chosen.text = spot.text;
         self.list = List::waiting(spot.row);
-        self.is_stale = true;
+        self.asking.is_stale = true;
     }
 
     /// Asks for the text: a new one, or another one in the results.
     pub(crate) fn begin_search(&mut self) {
-        if self.view != View::Found {
+        if self.chosen.view != View::Found {
             self.search.text = Line::default();
             self.show(View::Found);
         }
@@ -144,6 +144,6 @@ impl Browser {
         self.list.release();
         // The rows stay until those of the new text come.
         self.list.is_waiting = true;
-        self.is_stale = true;
+        self.asking.is_stale = true;
     }
 }

@@ -521,10 +521,10 @@ proptest! {
         }
         let dir = *dir.get(&dirs);
         let mut trial = Trial::new(small.clone(), 80, 20);
-        trial.browser.place = std::iter::successors(Some(dir), |dir| small.items[dir].0)
+        trial.browser.chosen.place = std::iter::successors(Some(dir), |dir| small.items[dir].0)
             .map(id)
             .collect();
-        trial.browser.place.reverse();
+        trial.browser.chosen.place.reverse();
         trial.keys("F");
         trial.keys(text);
         let (found, sum) = naive(&small, dir, &NamePattern::typed(text).unwrap());

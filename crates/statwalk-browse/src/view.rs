@@ -5,8 +5,9 @@
 use crate::tally::By;
 
 /// The subject of the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum View {
+    #[default]
     Tree,
     Largest,
     Groups(By),

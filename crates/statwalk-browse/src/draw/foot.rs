@@ -21,7 +21,7 @@ impl Browser {
         let y = canvas.height() - 2;
         self.draw_keys(y + 1, canvas);
         let input = match &self.mode {
-            Mode::Text => Some(("names with: ", &self.text.text)),
+            Mode::Text => Some(("names with: ", &self.chosen.text.text)),
             Mode::Search => Some(("search below: ", &self.search.text.text)),
             Mode::Jump(line) => Some(("go to: ", &line.text)),
             Mode::File(line) => Some(("write the marked paths to (.sh: a script): ", &line.text)),
@@ -55,7 +55,7 @@ impl Browser {
             let end = end.min(canvas.width() - 1);
             return Some(Cursor::of_text(end, y));
         }
-        if let Some(key) = self.asks_quit.filter(|_| self.mode == Mode::Rows) {
+        if let Some(key) = self.quit.asks.filter(|_| self.mode == Mode::Rows) {
             let marked = grouped(self.marks.count());
             let text = canvas.name(format!("{marked} marked; {key} again quits").as_bytes());
             canvas.text(1, y, usize::MAX, &text, Look::Bold);
@@ -77,7 +77,7 @@ impl Browser {
         let mut parts = Vec::new();
         // The places of those that give way, with a shorter text.
         let mut minor: Vec<(usize, String)> = Vec::new();
-        if let Some(removal) = &self.removal {
+        if let Some(removal) = &self.work.removal {
             let entries = grouped(removal.entries);
             let all = counted(removal.of_entries, "entry", "entries");
             parts.push(format!("removing (Esc stops): {entries} of {all}"));
@@ -86,31 +86,31 @@ impl Browser {
                 parts.push(format!("{errors} still there"));
             }
         }
-        if self.is_restoring {
+        if self.work.is_restoring {
             parts.push("moving back from the trash".to_owned());
         }
-        parts.extend(self.report.map(ReportState::text));
-        if let Some(waits) = self.waits.filter(|_| !self.scan.is_over) {
-            let path = canvas.name(&self.scan.current);
+        parts.extend(self.work.report.map(ReportState::text));
+        if let Some(waits) = self.watch.waits.filter(|_| !self.watch.scan.is_over) {
+            let path = canvas.name(&self.watch.scan.current);
             let seconds = waits.as_secs();
             parts.push(format!("no answer for {seconds} s (S stops): {path}"));
-        } else if !self.scan.is_over {
-            let entries = counted(self.scan.entries, "entry", "entries");
-            parts.push(match self.scan.percent {
+        } else if !self.watch.scan.is_over {
+            let entries = counted(self.watch.scan.entries, "entry", "entries");
+            parts.push(match self.watch.scan.percent {
                 Some(percent) => format!("reading: {entries}, {percent} %"),
                 None => format!("reading: {entries}"),
             });
-        } else if self.scan.is_interrupted {
+        } else if self.watch.scan.is_interrupted {
             parts.push("stopped: lower bounds".to_owned());
         }
-        if self.is_filtering {
+        if self.chosen.is_filtering {
             parts.push("filtering".to_owned());
         }
         let count = self.list.rows.len() as u64;
         let rows = match (&self.list.rows, self.list.is_waiting) {
-            _ if self.view == View::Found => self.found_text(data, canvas),
+            _ if self.chosen.view == View::Found => self.found_text(data, canvas),
             (_, true) => String::new(),
-            _ if self.view == View::Rebuildable => {
+            _ if self.chosen.view == View::Rebuildable => {
                 // Where the column has no room, here is that of one row.
                 let program = self.list.programs.get(self.list.cursor());
                 let program = program.filter(|_| self.widths().program == 0);
@@ -125,14 +125,14 @@ impl Browser {
             (Rows::Items(_), _) => self.rows_text("item", "items"),
         };
         if !rows.is_empty() {
-            let short = match self.view {
+            let short = match self.chosen.view {
                 View::Found | View::Rebuildable => self.sum_text(canvas),
                 _ => None,
             };
             minor.push((parts.len(), short.unwrap_or_default()));
             parts.push(rows);
         }
-        if self.view == View::Found && !self.search.text.text.is_empty() {
+        if self.chosen.view == View::Found && !self.search.text.text.is_empty() {
             minor.push((parts.len(), String::new()));
             parts.push(names_text(&self.search.text.text, canvas));
             if !data.is_final() {
@@ -140,10 +140,10 @@ impl Browser {
                 parts.push("files at the end of the scan".to_owned());
             }
         }
-        if !self.text.text.is_empty() {
-            parts.push(names_text(&self.text.text, canvas));
+        if !self.chosen.text.text.is_empty() {
+            parts.push(names_text(&self.chosen.text.text, canvas));
         }
-        if !self.filter.is_empty() {
+        if !self.chosen.filter.is_empty() {
             let filter = self.filter_text(canvas);
             let clears = match self.escape_clears_filter() {
                 true => " (Esc clears)",
@@ -158,12 +158,12 @@ impl Browser {
             let filter = truncate_end(&filter, room, canvas.charset);
             parts.push(format!("filter: {filter}{clears}"));
         }
-        if self.hides {
+        if self.chosen.hides {
             parts.push("hidden names left out".to_owned());
         }
         let marked = self.marks.len() as u64;
         if marked > 0 {
-            let (bytes, is_lower) = self.marks.bytes(data, self.bytes);
+            let (bytes, is_lower) = self.marks.bytes(data, self.chosen.bytes);
             let bytes = self.options.format.text(bytes);
             let bound = lower_bound(is_lower, canvas.charset);
             parts.push(format!("{} marked: {bound}{bytes}", grouped(marked)));
@@ -173,20 +173,20 @@ impl Browser {
             let marks = counted(waiting, "mark", "marks");
             parts.push(format!("{marks} at the end of the scan"));
         }
-        if self.freed_bytes > 0 {
-            let size = self.options.format.text(self.freed_bytes);
+        if self.work.freed_bytes > 0 {
+            let size = self.options.format.text(self.work.freed_bytes);
             parts.push(format!("{size} freed"));
         }
-        if self.trashed_bytes > 0 {
-            let size = self.options.format.text(self.trashed_bytes);
+        if self.work.trashed_bytes > 0 {
+            let size = self.options.format.text(self.work.trashed_bytes);
             parts.push(format!("{size} in the trash, in no sum here"));
         }
-        if self.scan.unreadable > 0 && self.view != View::Errors {
-            let errors = counted(self.scan.unreadable, "error", "errors");
+        if self.watch.scan.unreadable > 0 && self.chosen.view != View::Errors {
+            let errors = counted(self.watch.scan.unreadable, "error", "errors");
             parts.push(format!("{errors} (7)"));
         }
-        let is_whole = self.place.len() <= 1 && self.filter.is_empty();
-        if let Some(bytes) = self.scan.elsewhere_bytes.filter(|_| is_whole) {
+        let is_whole = self.chosen.place.len() <= 1 && self.chosen.filter.is_empty();
+        if let Some(bytes) = self.watch.scan.elsewhere_bytes.filter(|_| is_whole) {
             let size = self.options.format.text(bytes);
             parts.push(format!("df says {size} more (D)"));
         }
@@ -256,7 +256,7 @@ impl Browser {
 
     /// The conditions of the active filter, safe for the terminal.
     pub(super) fn filter_text(&self, canvas: &Canvas<'_>) -> String {
-        let filter = &self.filter;
+        let filter = &self.chosen.filter;
         let mut parts = Vec::new();
         if let Some(end) = &filter.name_end {
             parts.push(format!("*{}", canvas.name(end.text().as_bytes())));
@@ -291,7 +291,7 @@ impl Browser {
             Mode::Remove(dialog) => return draw_key_line(&dialog.keys(), y, canvas),
             Mode::Report(..) => &["Esc close", "j k scroll"],
             Mode::Info(..) => &["Esc close", "y copy path", "j k next item"],
-            Mode::Rows => match self.view {
+            Mode::Rows => match self.chosen.view {
                 View::Tree if self.search.has_left() => &[
                     "? help",
                     "Esc results",

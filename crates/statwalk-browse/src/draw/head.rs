@@ -32,7 +32,7 @@ impl Browser {
             Some(dir) => canvas.name(&data.path(dir).unwrap_or_default()),
             None => "all paths".to_owned(),
         };
-        let view = match self.view {
+        let view = match self.chosen.view {
             View::Tree => "statwalk".to_owned(),
             view => view.title().to_owned(),
         };
@@ -54,7 +54,7 @@ impl Browser {
         if items.is_empty() {
             return Vec::new();
         }
-        let bytes = items.iter().map(|item| self.bytes.of(item)).sum();
+        let bytes = items.iter().map(|item| self.chosen.bytes.of(item)).sum();
         let entries = items.iter().map(|item| item.entries).sum();
         let is_lower = !data.is_final() || items.iter().any(|item| item.notes.is_incomplete);
         let bound = lower_bound(is_lower, self.options.charset);
@@ -66,11 +66,11 @@ impl Browser {
 
     fn draw_titles(&self, canvas: &mut Canvas<'_>) {
         let widths = self.widths();
-        let look = |key: SortKey| match self.sort.key == key {
+        let look = |key: SortKey| match self.chosen.sort.key == key {
             true => Look::Bold,
             false => Look::Dim,
         };
-        let size = match self.bytes {
+        let size = match self.chosen.bytes {
             Bytes::Disk => "DISK",
             Bytes::Apparent => "APPARENT",
         };
@@ -93,13 +93,13 @@ impl Browser {
                 false => canvas.right(start, 1, width, title, look(key)),
             }
         }
-        let name = match self.view {
+        let name = match self.chosen.view {
             View::Tree => "NAME",
             View::Largest | View::Marks | View::Rebuildable | View::Found => "PATH",
             View::Groups(_) => "GROUP",
             View::Errors => "WHAT COULD NOT BE READ",
         };
-        let reversed = match self.sort.is_reversed {
+        let reversed = match self.chosen.sort.is_reversed {
             true => ", reversed",
             false => "",
         };

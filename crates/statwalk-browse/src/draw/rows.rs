@@ -102,28 +102,28 @@ impl Browser {
         if data.is_final() {
             return of_answer;
         }
-        let bytes = |id: &ItemId| data.item(*id).map_or(0, |item| self.bytes.of(&item));
+        let bytes = |id: &ItemId| data.item(*id).map_or(0, |item| self.chosen.bytes.of(&item));
         let sum: u128 = ids.iter().map(bytes).sum();
         let largest = ids.iter().map(bytes).max().unwrap_or(0);
-        let dir = (self.directory()).filter(|_| self.view != View::Marks);
+        let dir = (self.directory()).filter(|_| self.chosen.view != View::Marks);
         (dir.map_or(0, |dir| bytes(&dir)).max(sum), largest)
     }
 
     fn empty_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
-        let no_pattern = search::pattern(&self.text).err();
-        let no_pattern = no_pattern.or(match self.view {
+        let no_pattern = search::pattern(&self.chosen.text).err();
+        let no_pattern = no_pattern.or(match self.chosen.view {
             View::Found => self.search.pattern().err(),
             _ => None,
         });
         if let Some(reason) = no_pattern {
             return canvas.name(reason.as_bytes());
         }
-        let text = match (self.list.is_waiting, self.view) {
-            (true, View::Tree) if !self.scan.is_over => "reading",
+        let text = match (self.list.is_waiting, self.chosen.view) {
+            (true, View::Tree) if !self.watch.scan.is_over => "reading",
             (true, View::Found | View::Rebuildable) => "searching",
             (true, _) => "working",
             (false, View::Marks) => "nothing is marked: Space marks the item",
-            (false, View::Errors) if self.scan.is_interrupted => {
+            (false, View::Errors) if self.watch.scan.is_interrupted => {
                 "no error until the scan was stopped"
             }
             (false, View::Errors) if data.is_final() => "everything could be read",
@@ -146,7 +146,7 @@ impl Browser {
             (false, View::Found) if !data.is_final() => {
                 "no directory so far: files come at the end of the scan"
             }
-            (false, _) if !self.text.text.is_empty() || !self.filter.is_empty() => {
+            (false, _) if !self.chosen.text.text.is_empty() || !self.chosen.filter.is_empty() => {
                 return self.nothing_passes(canvas);
             }
             (false, View::Found) => {
@@ -162,9 +162,13 @@ impl Browser {
 
     /// Names what Esc clears first: the text, then the filter.
     fn nothing_passes(&self, canvas: &Canvas<'_>) -> String {
-        let condition = name_condition(&self.text.text, canvas);
+        let condition = name_condition(&self.chosen.text.text, canvas);
         let filter = self.filter_text(canvas);
-        match (self.text.text.is_empty(), self.filter.is_empty(), self.view) {
+        match (
+            self.chosen.text.text.is_empty(),
+            self.chosen.filter.is_empty(),
+            self.chosen.view,
+        ) {
             (true, _, View::Found) => {
                 let condition = name_condition(&self.search.text.text, canvas);
                 format!("no name below {condition} and passes the filter {filter}")
@@ -190,8 +194,8 @@ impl Browser {
             notes if notes.is_excluded => "left out",
             notes if notes.is_mount => "another file system, which was not read",
             notes if notes.is_incomplete => "not read to the end",
-            _ if self.hides && item.entries > 1 => "every name here is hidden",
-            _ if self.view == View::Largest && item.entries > 1 => "no file below",
+            _ if self.chosen.hides && item.entries > 1 => "every name here is hidden",
+            _ if self.chosen.view == View::Largest && item.entries > 1 => "no file below",
             _ => "empty",
         }
     }
@@ -205,16 +209,16 @@ impl Browser {
         widths: &Widths,
         canvas: &Canvas<'_>,
     ) -> Cells {
-        let bytes = self.bytes.of(item);
+        let bytes = self.chosen.bytes.of(item);
         let absent = || canvas.charset.absent().to_owned();
         let owner = match item.uid {
             None => absent(),
             Some(uid) => self.owner_text(uid, canvas),
         };
         let is_dir = item.kind == Kind::Directory;
-        let has_path = self.place.is_empty()
+        let has_path = self.chosen.place.is_empty()
             || matches!(
-                self.view,
+                self.chosen.view,
                 View::Largest | View::Marks | View::Rebuildable | View::Found
             );
         let mut name = match (item.kind, has_path) {
@@ -228,7 +232,7 @@ impl Browser {
         let is_marked = self.marks.has(id);
         let mark = if is_marked { '*' } else { ' ' };
         // Under a filter a directory counts the items that pass, and not itself.
-        let knows_empty = data.is_final() && self.filter.is_empty();
+        let knows_empty = data.is_final() && self.chosen.filter.is_empty();
         Cells {
             marks: format!("{mark}{}", letter(item, knows_empty)),
             size: self.options.format.text(bytes),
@@ -250,7 +254,7 @@ impl Browser {
     /// The path below the directory that is shown.
     fn short_path(&self, id: ItemId, data: &dyn Data) -> Vec<u8> {
         let path = data.path(id).unwrap_or_default();
-        let dir = self.directory().filter(|_| self.view != View::Marks);
+        let dir = self.directory().filter(|_| self.chosen.view != View::Marks);
         let Some(above) = dir.and_then(|dir| data.path(dir)) else {
             return path;
         };
@@ -262,7 +266,7 @@ impl Browser {
     }
 
     fn group_cells(&self, tally: &Tally, widths: &Widths, canvas: &Canvas<'_>) -> Cells {
-        let bytes = tally.bytes(self.bytes);
+        let bytes = tally.bytes(self.chosen.bytes);
         let absent = || canvas.charset.absent().to_owned();
         let name = self.group_name(&tally.group, canvas);
         Cells {
