@@ -115,6 +115,18 @@ pub(crate) struct ScanWatch {
     knows_blocks: bool,
 }
 
+impl ScanWatch {
+    fn take(&mut self, scan: ScanState, at: Duration) {
+        let has_more = scan.entries != self.scan.entries || scan.is_over;
+        if has_more || self.scan.is_over {
+            self.last_entries = at;
+        }
+        let waits = at.saturating_sub(self.last_entries);
+        self.waits = (waits >= STALL_TIME).then_some(waits);
+        self.scan = scan;
+    }
+}
+
 /// The question whether to quit although items are marked.
 #[derive(Debug, Default)]
 pub(crate) struct Quit {
@@ -287,17 +299,7 @@ impl Browser {
             self.asking.known.forget();
         }
         match event {
-            Event::Key(key) => {
-                self.asking.last_key = Some(at);
-                self.message
-                    .take_if(|message| message.is_seen(&self.mode, at));
-                self.quit.was_asked = self.quit.asks.take().is_some();
-                self.list.hold();
-                // The user has another way.
-                self.way_back.dirs.clear();
-                self.way_back.cursor = None;
-                self.key(key, at, data, &mut wishes);
-            }
+            Event::Key(key) => self.take_key(key, at, data, &mut wishes),
             Event::Mouse(mouse) => {
                 self.asking.last_key = Some(at);
                 self.quit.asks = None;
@@ -307,34 +309,8 @@ impl Browser {
             Event::Paste(text) => self.paste(&text, at, data),
             Event::Resize(width, height) => (self.width, self.height) = (width, height),
             Event::Tick => {}
-            Event::Answer(mut answer) => {
-                // The rows are those of the data of before.
-                if self.asking.is_outdated {
-                    answer.rows.settle(data);
-                }
-                // One that was asked of older data is not kept.
-                if data.is_final()
-                    && answer.number == self.asking.asked
-                    && !self.asking.is_outdated
-                    && let Some(query) = self.query()
-                {
-                    self.asking.known.keep(query, &answer);
-                }
-                if answer.number == self.asking.asked {
-                    self.asking.answer_time = at.saturating_sub(self.asking.last_ask);
-                }
-                self.take_answer(answer);
-                self.go_way(data);
-            }
-            Event::Scan(scan) => {
-                let has_more = scan.entries != self.watch.scan.entries || scan.is_over;
-                if has_more || self.watch.scan.is_over {
-                    self.watch.last_entries = at;
-                }
-                let waits = at.saturating_sub(self.watch.last_entries);
-                self.watch.waits = (waits >= STALL_TIME).then_some(waits);
-                self.watch.scan = scan;
-            }
+            Event::Answer(answer) => self.take_asked(answer, at, data),
+            Event::Scan(scan) => self.watch.take(scan, at),
             Event::Replacing(dir) => return self.leave_numbers(dir, data),
             Event::Data => self.take_data(at, data),
             Event::Details(details) => {
@@ -369,9 +345,7 @@ impl Browser {
             }
             Event::Surveyed(proposal) => self.take_proposal(proposal, at),
             Event::Removing(state) => {
-                if let Some(removal) = &mut self.work.removal {
-                    *removal = state;
-                }
+                self.work.removal = self.work.removal.is_some().then_some(state);
             }
             Event::Removed(report) => self.take_removed(report, at, data),
             Event::Restored(text) => {
@@ -380,9 +354,7 @@ impl Browser {
                 self.say(text, at);
             }
             Event::Reporting(state) => {
-                if let Some(report) = &mut self.work.report {
-                    *report = state;
-                }
+                self.work.report = self.work.report.is_some().then_some(state);
             }
             Event::Reported(result) => self.take_report(result, at),
             Event::Message(text) => self.say(text, at),
@@ -392,6 +364,37 @@ impl Browser {
         self.look_for_blocks(at, data);
         self.ask_if_stale(at, data, &mut wishes);
         wishes
+    }
+
+    fn take_key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        self.asking.last_key = Some(at);
+        self.message
+            .take_if(|message| message.is_seen(&self.mode, at));
+        self.quit.was_asked = self.quit.asks.take().is_some();
+        self.list.hold();
+        // The user has another way.
+        self.way_back = WayBack::default();
+        self.key(key, at, data, wishes);
+    }
+
+    /// Takes an answer that was on its way.
+    fn take_asked(&mut self, mut answer: Answer, at: Duration, data: &dyn Data) {
+        // The rows are those of the data of before.
+        if self.asking.is_outdated {
+            answer.rows.settle(data);
+        }
+        if answer.number == self.asking.asked {
+            self.asking.answer_time = at.saturating_sub(self.asking.last_ask);
+            // One that was asked of older data is not kept.
+            if data.is_final()
+                && !self.asking.is_outdated
+                && let Some(query) = self.query()
+            {
+                self.asking.known.keep(query, &answer);
+            }
+        }
+        self.take_answer(answer);
+        self.go_way(data);
     }
 
     /// Shows apparent sizes where nothing has blocks, once the scan is over. The user can

@@ -12,9 +12,30 @@ use super::head::lower_bound;
 use crate::browser::{Browser, Mode};
 use crate::data::Data;
 use crate::list::Rows;
-use crate::report::ReportState;
 use crate::tally::By;
 use crate::view::View;
+
+/// A part of the line about the state.
+struct Part {
+    text: String,
+    /// The text where not all parts fit, which may be none. Absent where it stays.
+    shorter: Option<String>,
+}
+
+impl From<String> for Part {
+    fn from(text: String) -> Part {
+        let shorter = None;
+        Part { text, shorter }
+    }
+}
+
+impl Part {
+    /// A part that gives way to others.
+    fn minor(text: String, shorter: String) -> Part {
+        let shorter = Some(shorter);
+        Part { text, shorter }
+    }
+}
 
 impl Browser {
     pub(super) fn draw_foot(&self, data: &dyn Data, canvas: &mut Canvas<'_>) -> Option<Cursor> {
@@ -71,50 +92,65 @@ impl Browser {
         None
     }
 
-    /// The state in parts. Where not all fit, the number of rows and the searched names give
-    /// way to the others: the rows are on the screen, and the names were typed.
+    /// The state in parts.
     fn summary(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
-        let mut parts = Vec::new();
-        // The places of those that give way, with a shorter text.
-        let mut minor: Vec<(usize, String)> = Vec::new();
+        let mut parts = self.work_parts(canvas);
+        parts.extend(self.rows_parts(data, canvas));
+        if !self.chosen.filter.is_empty() {
+            parts.push(self.filter_part(&parts, canvas));
+        }
+        parts.extend(self.sum_parts(data, canvas));
+        fit(parts, canvas)
+    }
+
+    /// The work that goes on.
+    fn work_parts(&self, canvas: &Canvas<'_>) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
         if let Some(removal) = &self.work.removal {
             let entries = grouped(removal.entries);
             let all = counted(removal.of_entries, "entry", "entries");
-            parts.push(format!("removing (Esc stops): {entries} of {all}"));
+            parts.push(format!("removing (Esc stops): {entries} of {all}").into());
             if removal.errors > 0 {
                 let errors = counted(removal.errors, "is", "are");
-                parts.push(format!("{errors} still there"));
+                parts.push(format!("{errors} still there").into());
             }
         }
         if self.work.is_restoring {
-            parts.push("moving back from the trash".to_owned());
+            parts.push("moving back from the trash".to_owned().into());
         }
-        parts.extend(self.work.report.map(ReportState::text));
-        if let Some(waits) = self.watch.waits.filter(|_| !self.watch.scan.is_over) {
-            let path = canvas.name(&self.watch.scan.current);
+        parts.extend(self.work.report.map(|report| report.text().into()));
+        let scan = &self.watch.scan;
+        if let Some(waits) = self.watch.waits.filter(|_| !scan.is_over) {
+            let path = canvas.name(&scan.current);
             let seconds = waits.as_secs();
-            parts.push(format!("no answer for {seconds} s (S stops): {path}"));
-        } else if !self.watch.scan.is_over {
-            let entries = counted(self.watch.scan.entries, "entry", "entries");
-            parts.push(match self.watch.scan.percent {
-                Some(percent) => format!("reading: {entries}, {percent} %"),
-                None => format!("reading: {entries}"),
-            });
-        } else if self.watch.scan.is_interrupted {
-            parts.push("stopped: lower bounds".to_owned());
+            parts.push(format!("no answer for {seconds} s (S stops): {path}").into());
+        } else if !scan.is_over {
+            let entries = counted(scan.entries, "entry", "entries");
+            let percent = scan.percent.map(|percent| format!(", {percent} %"));
+            parts.push(format!("reading: {entries}{}", percent.unwrap_or_default()).into());
+        } else if scan.is_interrupted {
+            parts.push("stopped: lower bounds".to_owned().into());
         }
         if self.chosen.is_filtering {
-            parts.push("filtering".to_owned());
+            parts.push("filtering".to_owned().into());
         }
+        parts
+    }
+
+    /// The rows, and the names that were searched. They give way to the other parts: the rows
+    /// are on the screen, and the names were typed.
+    fn rows_parts(&self, data: &dyn Data, canvas: &Canvas<'_>) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let view = self.chosen.view;
         let count = self.list.rows.len() as u64;
         let rows = match (&self.list.rows, self.list.is_waiting) {
-            _ if self.chosen.view == View::Found => self.found_text(data, canvas),
+            _ if view == View::Found => self.found_text(data, canvas),
             (_, true) => String::new(),
-            _ if self.chosen.view == View::Rebuildable => {
+            _ if view == View::Rebuildable => {
                 // Where the column has no room, here is that of one row.
                 let program = self.list.programs.get(self.list.cursor());
                 let program = program.filter(|_| self.widths().program == 0);
-                parts.extend(program.map(|program| format!("by {program}")));
+                parts.extend(program.map(|program| format!("by {program}").into()));
                 self.rebuildable_text(canvas)
             }
             (Rows::Faults(_, all), _) if *all > count => {
@@ -125,91 +161,74 @@ impl Browser {
             (Rows::Items(_), _) => self.rows_text("item", "items"),
         };
         if !rows.is_empty() {
-            let short = match self.chosen.view {
+            let short = match view {
                 View::Found | View::Rebuildable => self.sum_text(canvas),
                 _ => None,
             };
-            minor.push((parts.len(), short.unwrap_or_default()));
-            parts.push(rows);
+            parts.push(Part::minor(rows, short.unwrap_or_default()));
         }
-        if self.chosen.view == View::Found && !self.search.text.text.is_empty() {
-            minor.push((parts.len(), String::new()));
-            parts.push(names_text(&self.search.text.text, canvas));
+        let searched = &self.search.text.text;
+        if view == View::Found && !searched.is_empty() {
+            parts.push(Part::minor(names_text(searched, canvas), String::new()));
             if !data.is_final() {
-                minor.push((parts.len(), String::new()));
-                parts.push("files at the end of the scan".to_owned());
+                let text = "files at the end of the scan".to_owned();
+                parts.push(Part::minor(text, String::new()));
             }
         }
         if !self.chosen.text.text.is_empty() {
-            parts.push(names_text(&self.chosen.text.text, canvas));
+            parts.push(names_text(&self.chosen.text.text, canvas).into());
         }
-        if !self.chosen.filter.is_empty() {
-            let filter = self.filter_text(canvas);
-            let clears = match self.escape_clears_filter() {
-                true => " (Esc clears)",
-                false => "",
-            };
-            let is_minor = |place| minor.iter().any(|(own, _)| *own == place);
-            let others = parts.iter().enumerate();
-            let others = others.filter(|(place, _)| !is_minor(*place));
-            let used: usize = others.map(|(_, part)| text_width(part) + 3).sum();
-            let frame = text_width("filter: ") + clears.len() + 1;
-            let room = canvas.width().saturating_sub(used + frame).max(8);
-            let filter = truncate_end(&filter, room, canvas.charset);
-            parts.push(format!("filter: {filter}{clears}"));
-        }
+        parts
+    }
+
+    /// The filter, in the room that the parts before it leave.
+    fn filter_part(&self, parts: &[Part], canvas: &Canvas<'_>) -> Part {
+        let clears = match self.escape_clears_filter() {
+            true => " (Esc clears)",
+            false => "",
+        };
+        let others = parts.iter().filter(|part| part.shorter.is_none());
+        let used: usize = others.map(|part| text_width(&part.text) + 3).sum();
+        let frame = text_width("filter: ") + clears.len() + 1;
+        let room = canvas.width().saturating_sub(used + frame).max(8);
+        let filter = self.filter_text(canvas);
+        let filter = truncate_end(&filter, room, canvas.charset);
+        format!("filter: {filter}{clears}").into()
+    }
+
+    /// The marks, and the bytes and errors that no row has.
+    fn sum_parts(&self, data: &dyn Data, canvas: &Canvas<'_>) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let size = |bytes| self.options.format.text(bytes);
         if self.chosen.hides {
-            parts.push("hidden names left out".to_owned());
+            parts.push("hidden names left out".to_owned().into());
         }
         let marked = self.marks.len() as u64;
         if marked > 0 {
             let (bytes, is_lower) = self.marks.bytes(data, self.chosen.bytes);
-            let bytes = self.options.format.text(bytes);
             let bound = lower_bound(is_lower, canvas.charset);
-            parts.push(format!("{} marked: {bound}{bytes}", grouped(marked)));
+            parts.push(format!("{} marked: {bound}{}", grouped(marked), size(bytes)).into());
         }
         let waiting = self.marks.waiting_len() as u64;
         if waiting > 0 {
             let marks = counted(waiting, "mark", "marks");
-            parts.push(format!("{marks} at the end of the scan"));
+            parts.push(format!("{marks} at the end of the scan").into());
         }
-        if self.work.freed_bytes > 0 {
-            let size = self.options.format.text(self.work.freed_bytes);
-            parts.push(format!("{size} freed"));
+        for (bytes, words) in [
+            (self.work.freed_bytes, "freed"),
+            (self.work.trashed_bytes, "in the trash, in no sum here"),
+        ] {
+            parts.extend((bytes > 0).then(|| format!("{} {words}", size(bytes)).into()));
         }
-        if self.work.trashed_bytes > 0 {
-            let size = self.options.format.text(self.work.trashed_bytes);
-            parts.push(format!("{size} in the trash, in no sum here"));
-        }
-        if self.watch.scan.unreadable > 0 && self.chosen.view != View::Errors {
-            let errors = counted(self.watch.scan.unreadable, "error", "errors");
-            parts.push(format!("{errors} (7)"));
+        let scan = &self.watch.scan;
+        if scan.unreadable > 0 && self.chosen.view != View::Errors {
+            let errors = counted(scan.unreadable, "error", "errors");
+            parts.push(format!("{errors} (7)").into());
         }
         let is_whole = self.chosen.place.len() <= 1 && self.chosen.filter.is_empty();
-        if let Some(bytes) = self.watch.scan.elsewhere_bytes.filter(|_| is_whole) {
-            let size = self.options.format.text(bytes);
-            parts.push(format!("df says {size} more (D)"));
-        }
-        let separator = match canvas.charset {
-            Charset::Unicode => " · ",
-            Charset::Ascii => ", ",
-        };
-        let room = canvas.width() - 1;
-        let whole = parts.join(separator);
-        let mut text = whole.clone();
-        while text_width(&text) > room {
-            match minor.pop() {
-                // The end is cut in any case.
-                None => return whole,
-                Some((place, short)) if short.is_empty() => drop(parts.remove(place)),
-                Some((place, short)) => {
-                    parts[place] = short;
-                    minor.push((place, String::new()));
-                }
-            }
-            text = parts.join(separator);
-        }
-        text
+        let elsewhere = scan.elsewhere_bytes.filter(|_| is_whole);
+        parts.extend(elsewhere.map(|bytes| format!("df says {} more (D)", size(bytes)).into()));
+        parts
     }
 
     /// The number of rows, and that of all where there are more.
@@ -364,6 +383,32 @@ impl Browser {
         };
         draw_key_line(keys, y, canvas);
     }
+}
+
+/// The parts in a line. Where not all fit, minor ones give way, the last first.
+fn fit(mut parts: Vec<Part>, canvas: &Canvas<'_>) -> String {
+    let separator = match canvas.charset {
+        Charset::Unicode => " · ",
+        Charset::Ascii => ", ",
+    };
+    let line = |parts: &[Part]| {
+        let texts: Vec<&str> = parts.iter().map(|part| &part.text[..]).collect();
+        texts.join(separator)
+    };
+    let whole = line(&parts);
+    let mut text = whole.clone();
+    while text_width(&text) > canvas.width() - 1 {
+        // The end is cut in any case.
+        let Some(last) = parts.iter().rposition(|part| part.shorter.is_some()) else {
+            return whole;
+        };
+        match parts[last].shorter.replace(String::new()) {
+            Some(short) if !short.is_empty() => parts[last].text = short,
+            _ => drop(parts.remove(last)),
+        }
+        text = line(&parts);
+    }
+    text
 }
 
 /// The names that a typed text stands for, safe for the terminal.

@@ -8,7 +8,7 @@ use statwalk_view::{Terminal, Unit};
 use super::canvas::{Canvas, Look};
 use super::cursor::Cursor;
 use crate::browser::Browser;
-use crate::data::{Data, ItemId, Kind};
+use crate::data::{Data, Item, ItemId, Kind};
 use crate::event::Details;
 use crate::keys::TABLE;
 use crate::prompt::{FIELDS, Form, Line};
@@ -101,41 +101,7 @@ impl Browser {
         canvas: &mut Canvas<'_>,
     ) -> Option<Cursor> {
         let (item, path) = (data.item(id)?, data.path(id)?);
-        let bytes = |bytes: u128| {
-            let exact = SizeFormat::Unit(Unit::B).text(bytes);
-            match bytes {
-                ..1024 => exact,
-                _ => format!("{} ({exact})", self.options.format.text(bytes)),
-            }
-        };
-        let mut rows = vec![
-            ("Disk usage", bytes(item.allocated_bytes)),
-            ("Apparent size", bytes(item.apparent_bytes)),
-        ];
-        if item.kind == Kind::Directory {
-            rows.push(("Entries", grouped(item.entries)));
-        }
-        match details {
-            None => rows.push(("", "asking the system".to_owned())),
-            Some(details) => rows.extend(details.rows.iter().cloned()),
-        }
-        let notes = item.notes;
-        let sentences = [
-            (notes.is_unreadable, "could not be read"),
-            (
-                notes.is_incomplete,
-                "something below was not read: the numbers are lower bounds",
-            ),
-            (notes.is_excluded, "excluded"),
-            (notes.is_mount, "another file system"),
-            (notes.has_changed, "changed while it was read"),
-            (
-                notes.counts_elsewhere,
-                "its bytes count under another of its names",
-            ),
-        ];
-        let sentences = sentences.into_iter().filter(|(is_true, _)| *is_true);
-        rows.extend(sentences.map(|(_, text)| ("Note", text.to_owned())));
+        let rows = self.info_rows(&item, details);
         let width = canvas.width().min(76);
         let name = canvas.name(&path);
         let terminal = Terminal {
@@ -184,6 +150,45 @@ impl Browser {
             }
         }
         cursor
+    }
+
+    fn info_rows(&self, item: &Item<'_>, details: Option<&Details>) -> Vec<(&'static str, String)> {
+        let bytes = |bytes: u128| {
+            let exact = SizeFormat::Unit(Unit::B).text(bytes);
+            match bytes {
+                ..1024 => exact,
+                _ => format!("{} ({exact})", self.options.format.text(bytes)),
+            }
+        };
+        let mut rows = vec![
+            ("Disk usage", bytes(item.allocated_bytes)),
+            ("Apparent size", bytes(item.apparent_bytes)),
+        ];
+        if item.kind == Kind::Directory {
+            rows.push(("Entries", grouped(item.entries)));
+        }
+        match details {
+            None => rows.push(("", "asking the system".to_owned())),
+            Some(details) => rows.extend(details.rows.iter().cloned()),
+        }
+        let notes = item.notes;
+        let sentences = [
+            (notes.is_unreadable, "could not be read"),
+            (
+                notes.is_incomplete,
+                "something below was not read: the numbers are lower bounds",
+            ),
+            (notes.is_excluded, "excluded"),
+            (notes.is_mount, "another file system"),
+            (notes.has_changed, "changed while it was read"),
+            (
+                notes.counts_elsewhere,
+                "its bytes count under another of its names",
+            ),
+        ];
+        let sentences = sentences.into_iter().filter(|(is_true, _)| *is_true);
+        rows.extend(sentences.map(|(_, text)| ("Note", text.to_owned())));
+        rows
     }
 
     /// The table of the space of a file system, from a line on.

@@ -9,6 +9,7 @@ use super::cursor::Cursor;
 use super::overlay::pieces;
 use crate::browser::Browser;
 use crate::dialog::{Choice, Dialog};
+use crate::prompt::Line;
 use crate::removal::{Manner, RemovalReport};
 
 /// How many paths the dialog shows; the others are in the view of marks.
@@ -32,6 +33,48 @@ impl Browser {
             charset: canvas.charset,
             colour: Colour::Off,
         };
+        let below = self.dialog_text(dialog, terminal, canvas);
+        // An empty line where it costs nothing, the choices, and the line to type.
+        let foot = match canvas.height() >= 2 + 1 + below.len() + 3 {
+            true => 3,
+            false => 2,
+        };
+        let room = canvas.height().saturating_sub(2 + below.len() + foot);
+        let paths = paths(
+            &dialog.proposal.paths,
+            inner,
+            room.clamp(1, PATHS_MAX),
+            canvas,
+        );
+        let shown = paths.len();
+        let height = 2 + shown + below.len() + foot;
+        let [x, y, inner, height] = canvas.frame("Remove", width, height.min(canvas.height()));
+        for (line, path) in paths.iter().enumerate() {
+            canvas.text(x, y + line, inner, path, Look::Plain);
+        }
+        // Where the screen is too small for all, the last lines of the text are cut.
+        let end = height.saturating_sub(foot);
+        for (line, (text, look)) in (shown..end).zip(&below) {
+            canvas.text(x, y + line, inner, text, *look);
+        }
+        let choices_y = y + height.saturating_sub(2);
+        let chosen_x = draw_choices(dialog, [x, choices_y, inner], canvas);
+        match &dialog.typed {
+            None => Cursor::of_choice(chosen_x, choices_y),
+            Some(line) => {
+                let y = y + height.saturating_sub(1);
+                draw_word(dialog, line, [x, y, inner], canvas)
+            }
+        }
+    }
+
+    /// The sentences of the dialog.
+    fn dialog_text(
+        &self,
+        dialog: &Dialog,
+        terminal: Terminal,
+        canvas: &Canvas<'_>,
+    ) -> Vec<(String, Look)> {
         let proposal = &dialog.proposal;
         let mut below: Vec<(String, Look)> = Vec::new();
         let mut say = |text: &str, look| {
@@ -85,79 +128,14 @@ impl Browser {
         }
         let chosen = dialog.choices()[dialog.place].0;
         if chosen == Choice::Remove(Manner::Trash) {
-            let text = trash_text(&proposal.trashes, inner, canvas);
+            let text = trash_text(&proposal.trashes, terminal.width, canvas);
             below.extend(
                 wrap(&text, terminal)
                     .into_iter()
                     .map(|line| (line, Look::Plain)),
             );
         }
-        // An empty line where it costs nothing, the choices, and the line to type.
-        let foot = match canvas.height() >= 2 + 1 + below.len() + 3 {
-            true => 3,
-            false => 2,
-        };
-        let room = canvas.height().saturating_sub(2 + below.len() + foot);
-        let paths = paths(&proposal.paths, inner, room.clamp(1, PATHS_MAX), canvas);
-        let shown = paths.len();
-        let height = 2 + shown + below.len() + foot;
-        let [x, y, inner, height] = canvas.frame("Remove", width, height.min(canvas.height()));
-        for (line, path) in paths.iter().enumerate() {
-            canvas.text(x, y + line, inner, path, Look::Plain);
-        }
-        // Where the screen is too small for all, the last lines of the text are cut.
-        let end = height.saturating_sub(foot);
-        for (line, (text, look)) in (shown..end).zip(&below) {
-            canvas.text(x, y + line, inner, text, *look);
-        }
-        let choices_y = y + height.saturating_sub(2);
-        let (mut column, mut chosen_x) = (x, x);
-        for (place, title) in titles(dialog, inner).into_iter().enumerate() {
-            let text = match place == dialog.place {
-                true => format!("[{title}]"),
-                false => format!(" {title} "),
-            };
-            let look = match place == dialog.place {
-                true => {
-                    chosen_x = column + 1;
-                    Look::Bold
-                }
-                false => Look::Plain,
-            };
-            canvas.text(
-                column,
-                choices_y,
-                (x + inner).saturating_sub(column),
-                &text,
-                look,
-            );
-            column += text_width(&text) + 1;
-        }
-        let Some(line) = &dialog.typed else {
-            return Cursor::of_choice(chosen_x, choices_y);
-        };
-        let y = y + height.saturating_sub(1);
-        let wanted = canvas.sentence(&dialog.proposal.word);
-        let title = match dialog.is_wrong {
-            true => "This is another text. Type ",
-            false => "Type ",
-        };
-        let typed = canvas.name(line.text.as_bytes());
-        let widths = [title, &wanted, " to remove: ", &typed].map(text_width);
-        let is_short = widths.iter().sum::<usize>() > inner;
-        let middle = if is_short { ": " } else { " to remove: " };
-        let parts = [
-            (title, Look::Plain),
-            (&wanted, Look::Word),
-            (middle, Look::Plain),
-            (&typed, Look::Bold),
-        ];
-        let mut column = x;
-        for (text, look) in parts {
-            canvas.text(column, y, (x + inner).saturating_sub(column), text, look);
-            column = (column + text_width(text)).min(x + inner);
-        }
-        Cursor::of_text(column, y)
+        below
     }
 
     pub(super) fn draw_report(
@@ -188,6 +166,57 @@ impl Browser {
         // The first of the errors in view.
         Cursor::of_choice(x, y + start.min(height.saturating_sub(1)))
     }
+}
+
+/// The choices in a line, with the place of the chosen one.
+fn draw_choices(dialog: &Dialog, [x, y, inner]: [usize; 3], canvas: &mut Canvas<'_>) -> usize {
+    let (mut column, mut chosen_x) = (x, x);
+    for (place, title) in titles(dialog, inner).into_iter().enumerate() {
+        let text = match place == dialog.place {
+            true => format!("[{title}]"),
+            false => format!(" {title} "),
+        };
+        let look = match place == dialog.place {
+            true => {
+                chosen_x = column + 1;
+                Look::Bold
+            }
+            false => Look::Plain,
+        };
+        canvas.text(column, y, (x + inner).saturating_sub(column), &text, look);
+        column += text_width(&text) + 1;
+    }
+    chosen_x
+}
+
+/// The word to type, and what is typed of it.
+fn draw_word(
+    dialog: &Dialog,
+    line: &Line,
+    [x, y, inner]: [usize; 3],
+    canvas: &mut Canvas<'_>,
+) -> Cursor {
+    let wanted = canvas.sentence(&dialog.proposal.word);
+    let title = match dialog.is_wrong {
+        true => "This is another text. Type ",
+        false => "Type ",
+    };
+    let typed = canvas.name(line.text.as_bytes());
+    let widths = [title, &wanted, " to remove: ", &typed].map(text_width);
+    let is_short = widths.iter().sum::<usize>() > inner;
+    let middle = if is_short { ": " } else { " to remove: " };
+    let parts = [
+        (title, Look::Plain),
+        (&wanted, Look::Word),
+        (middle, Look::Plain),
+        (&typed, Look::Bold),
+    ];
+    let mut column = x;
+    for (text, look) in parts {
+        canvas.text(column, y, (x + inner).saturating_sub(column), text, look);
+        column = (column + text_width(text)).min(x + inner);
+    }
+    Cursor::of_text(column, y)
 }
 
 /// The titles of the choices, short ones where the others are wider than the box.
