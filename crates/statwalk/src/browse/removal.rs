@@ -25,7 +25,7 @@ use statwalk_view::{Charset, SizeFormat, counted, escape, grouped};
 use super::GONE;
 use super::desk::{Desk, start};
 use super::message::Message;
-use super::sightings::{Sightings, Way};
+use super::sightings::{Compared, Sightings, Way};
 use super::trash_desk::Trail;
 use super::undo::{Back, Moved, Undo, Undone};
 use crate::request::Request;
@@ -41,6 +41,7 @@ const END_PERIOD: Duration = Duration::from_millis(2);
 const RECENT: Duration = Duration::from_secs(3600);
 /// The reason why an item whose inode number moves does not go to the trash.
 const NO_UNDO: &str = "statwalk could not tell there which entry goes back";
+const STOPPED: &str = "the survey was stopped";
 /// The reasons of so many items fit into a dialog.
 const REFUSALS_MAX: usize = 3;
 
@@ -359,79 +360,41 @@ fn propose(
     monitor: &Monitor,
     format: SizeFormat,
 ) -> Result<(browse::Proposal, Proposed), String> {
-    let [home, own_home] = places::homes();
-    let mut surroundings = Surroundings::read(home.as_deref().map(bytes_of))
-        .map_err(|error| format!("cannot read the table of mounts: {}", reason(&error)))?;
-    for above in own_home.iter().flat_map(|home| home.ancestors()) {
-        surroundings.protect(bytes_of(above));
-    }
+    let surroundings = surroundings()?;
     let (mut journal, journal_warning) = open_journal()?;
-    if let Some(path) = journal_path() {
-        surroundings.kept.push(path.into_os_string().into_vec());
-    }
-    let stopped = || "the survey was stopped".to_owned();
-    let seen = sightings.compare(wanted, monitor).ok_or_else(stopped)?;
-    let (mut items, mut ids) = (Vec::new(), Vec::new());
-    let (mut others, mut refused) = (Vec::new(), Vec::new());
-    let mut changed = Vec::new();
-    for (way, seen) in wanted.iter().zip(seen) {
-        match seen {
-            Ok(seen) => {
-                let path = seen.sighting.path().to_vec();
-                if seen.has_changed {
-                    changed.push(path.clone());
-                }
-                ids.push((path, way.id));
-                items.push(seen.sighting.into_item());
-            }
-            Err(sentence) => {
-                others.push(way.path.clone());
-                refused.push((absolute(&way.path), sentence));
-            }
-        }
-    }
-    let items = fold(items);
+    let seen = sightings.compare(wanted, monitor).ok_or(STOPPED)?;
+    let mut seen = Seen::of(wanted, seen);
+    let items = fold(std::mem::take(&mut seen.items));
     let survey = survey(&items, &surroundings, monitor);
     if !survey.is_complete {
-        return Err(stopped());
+        return Err(STOPPED.to_owned());
     }
-    let moving: Vec<&Item> = items
-        .iter()
-        .filter(|item| item.is_known_by_name())
-        .collect();
-    let moving = numbers_that_move(&moving);
+    let moving = numbers_that_move(&items);
     let trash = home_trash();
     // A dialog that refuses offers nothing, so nothing is tried.
-    let must_stay = !refused.is_empty() || !survey.refusals.is_empty();
+    let must_stay = !seen.refused.is_empty() || !survey.refusals.is_empty();
     let trashes = match &trash {
-        None => Err(format!("No trash: {}.", places::no_home())),
+        None => Err(places::no_home()),
         Some(_) if must_stay => Ok(Vec::new()),
-        Some(_) if moving.is_some() => Err(format!("No trash: {NO_UNDO}.")),
-        Some(trash) => (trash.try_for(&items, &surroundings))
-            .map_err(|refusal| format!("No trash: {refusal}.")),
+        Some(_) if moving.is_some() => Err(NO_UNDO.to_owned()),
+        Some(trash) => {
+            (trash.try_for(&items, &surroundings)).map_err(|refusal| refusal.to_string())
+        }
     };
-    let (trashes, no_trash) = match trashes {
-        Ok(trashes) => (trashes, None),
-        Err(reason) => (Vec::new(), Some(reason)),
-    };
-    let mut warnings: Vec<String> = changed_since(&changed).into_iter().collect();
+    let no_trash = trashes.as_ref().err();
+    let no_trash = no_trash.map(|reason| format!("No trash: {reason}."));
+    let mut warnings: Vec<String> = changed_since(&seen.changed).into_iter().collect();
     warnings.extend(self::warnings(&survey.total, &survey, format));
     let is_by_name = moving.is_some();
     warnings.extend(moving);
     warnings.extend(journal_warning);
+    let mut refused = seen.refused;
     refused.extend(survey.refusals.iter().map(|found| {
         let path = items[found.item].path().to_vec();
         (path, found.refusal.to_string())
     }));
     if let Some(journal) = &mut journal {
-        let lines = refused.iter();
-        let lines = lines.map(|(path, sentence)| (&path[..], &sentence[..]));
-        if let Err(error) = journal.refuse(lines, local_now(), monitor) {
-            if monitor.is_stopped() {
-                return Err(stopped());
-            }
-            warnings.push(format!("cannot write the journal: {}", reason(&error)));
-        }
+        warnings.extend(note_refused(journal, &refused, monitor)?);
     }
     let refusals: Vec<&str> = refused.iter().map(|(_, sentence)| &sentence[..]).collect();
     let why_typed = match trash.map(|trash| degree(&survey.total, &Manner::Trash(trash))) {
@@ -443,7 +406,7 @@ fn propose(
     by_size.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.allocated_bytes));
     let proposal = browse::Proposal {
         paths: (by_size.iter().map(|(item, _)| item.path().to_vec()))
-            .chain(others)
+            .chain(seen.others)
             .collect(),
         entries: survey.total.entry_count,
         bytes: survey.total.allocated_bytes.into(),
@@ -452,7 +415,7 @@ fn propose(
         refusal: sentence_of(&refusals, wanted.len()),
         is_by_name,
         no_trash,
-        trashes,
+        trashes: trashes.unwrap_or_default(),
         why_typed,
         word: word_to_type(&items),
     };
@@ -460,13 +423,80 @@ fn propose(
     let items = counted.map(|(item, sums)| item.with_bytes(sums.allocated_bytes));
     let proposed = Proposed {
         items: items.collect(),
-        ids,
+        ids: seen.ids,
         surroundings,
         journal,
         entries: survey.total.entry_count,
         freed_most: (survey.total.shared_bytes > 0).then_some(survey.total.freed_bytes),
     };
     Ok((proposal, proposed))
+}
+
+/// Items as they are now, beside those that must stay.
+#[derive(Default)]
+struct Seen {
+    items: Vec<Item>,
+    ids: Vec<(Vec<u8>, ItemId)>,
+    /// The paths of the others, as the rows show them.
+    others: Vec<Vec<u8>>,
+    /// Their whole paths, and why they must stay.
+    refused: Vec<(Vec<u8>, String)>,
+    /// The items that are not as the scan has read them.
+    changed: Vec<Vec<u8>>,
+}
+
+impl Seen {
+    fn of(wanted: &[Way], seen: Vec<Result<Compared, String>>) -> Seen {
+        let mut all = Seen::default();
+        for (way, seen) in wanted.iter().zip(seen) {
+            match seen {
+                Ok(seen) => {
+                    let path = seen.sighting.path().to_vec();
+                    if seen.has_changed {
+                        all.changed.push(path.clone());
+                    }
+                    all.ids.push((path, way.id));
+                    all.items.push(seen.sighting.into_item());
+                }
+                Err(sentence) => {
+                    all.others.push(way.path.clone());
+                    all.refused.push((absolute(&way.path), sentence));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The paths that a removal must not touch.
+fn surroundings() -> Result<Surroundings, String> {
+    let [home, own_home] = places::homes();
+    let mut surroundings = Surroundings::read(home.as_deref().map(bytes_of))
+        .map_err(|error| format!("cannot read the table of mounts: {}", reason(&error)))?;
+    for above in own_home.iter().flat_map(|home| home.ancestors()) {
+        surroundings.protect(bytes_of(above));
+    }
+    let journal = journal_path().map(|path| path.into_os_string().into_vec());
+    surroundings.kept.extend(journal);
+    Ok(surroundings)
+}
+
+/// Records the items that must stay. Answers with a warning where that fails.
+fn note_refused(
+    journal: &mut Journal,
+    refused: &[(Vec<u8>, String)],
+    monitor: &Monitor,
+) -> Result<Option<String>, String> {
+    let lines = refused.iter();
+    let lines = lines.map(|(path, sentence)| (&path[..], &sentence[..]));
+    match journal.refuse(lines, local_now(), monitor) {
+        Ok(()) => Ok(None),
+        Err(_) if monitor.is_stopped() => Err(STOPPED.to_owned()),
+        Err(error) => Ok(Some(format!(
+            "cannot write the journal: {}",
+            reason(&error)
+        ))),
+    }
 }
 
 /// The first refusals, the number of the others, and the way to remove the rest of so many
@@ -491,10 +521,11 @@ fn sentence_of(refusals: &[&str], item_count: usize) -> Option<String> {
 }
 
 /// The warning about items that nobody can know again.
-fn numbers_that_move(items: &[&Item]) -> Option<String> {
-    let path = items.first()?.path().to_vec();
+fn numbers_that_move(items: &[Item]) -> Option<String> {
+    let mut moving = items.iter().filter(|item| item.is_known_by_name());
+    let path = moving.next()?.path().to_vec();
     let sentence = Refusal::MovingNumbers { path }.to_string();
-    Some(match items.len() - 1 {
+    Some(match moving.count() {
         0 => sentence,
         more => {
             let more = counted(more as u64, "more item", "more items");
