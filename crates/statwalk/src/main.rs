@@ -22,7 +22,6 @@ mod commands;
 mod exit_status;
 mod failure;
 mod flags;
-mod last_resort;
 mod output;
 mod rebuildable;
 mod report;
@@ -43,11 +42,11 @@ use system::stdio::Stderr;
 use system::{screen, signals};
 
 #[cfg(not(test))]
-statwalk_sys::entry_point!(run, last_resort::aborted);
+statwalk_sys::entry_point!(run, system::last_resort::aborted);
 
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: CheckedAllocator = CheckedAllocator::new(last_resort::out_of_memory);
+static ALLOCATOR: CheckedAllocator = CheckedAllocator::new(system::last_resort::out_of_memory);
 
 #[cfg(test)]
 fn main() -> ! {

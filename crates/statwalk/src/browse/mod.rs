@@ -53,7 +53,6 @@ use statwalk_view::{SizeFormat, escape};
 
 use self::desk::Desk;
 use self::message::Message;
-pub(crate) use self::modes::give_back as give_terminal_back;
 use self::names::NAMES;
 use self::numbers::{Numbers, Reason};
 use self::place::Place;

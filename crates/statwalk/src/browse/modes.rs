@@ -16,6 +16,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
+use crate::system::last_resort::set_give_back;
+
 /// The alternate screen; presses of the mouse in three forms, of which a terminal uses the
 /// last that it knows; bracketed paste; no cursor (xterm's ctlseqs).
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?1000h\x1b[?1015h\x1b[?1006h\x1b[?2004h\x1b[?25l";
@@ -48,6 +50,7 @@ pub(super) fn open() -> io::Result<()> {
     if TTY.get().is_none() {
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         let _ = TTY.set(tty);
+        set_give_back(give_back);
     }
     Ok(())
 }
@@ -72,7 +75,7 @@ pub(super) fn take() -> io::Result<()> {
 
 /// Gives the terminal back, unless it was given back already. Where another thread does so,
 /// it waits for that: the caller may end the process next.
-pub(crate) fn give_back() {
+pub(super) fn give_back() {
     let Some(tty) = TTY.get() else { return };
     if let Err(owner) = OWNER.compare_exchange(BROWSER, RETURNING, SeqCst, SeqCst) {
         let mut looks = 0;

@@ -20,9 +20,7 @@ use super::desk::Desk;
 use super::message::Message;
 use crate::answer::about::About;
 use crate::answer::largest_files;
-use crate::commands::{begin_numbered, name_of_report};
-use crate::flags::ReportFormat;
-use crate::report;
+use crate::report::{self, file_name_of};
 use crate::request::{Request, safe};
 use crate::system::stdio::reason;
 use crate::system::whole_file::{Existing, WholeFile};
@@ -140,8 +138,8 @@ fn write(
 
 /// Begins the file of a report, which has the name of `statwalk report`.
 fn begin(request: &Request) -> Result<(WholeFile, PathBuf), String> {
-    let plain = name_of_report(request, Names::Original, ReportFormat::Html);
-    begin_numbered(&plain, Existing::Kept).map_err(|error| {
+    let plain = file_name_of(request, Names::Original, "html");
+    WholeFile::begin_numbered(&plain, Existing::Kept).map_err(|error| {
         let path = safe(&plain.to_string_lossy());
         format!("cannot write {path}: {}", reason(&error))
     })

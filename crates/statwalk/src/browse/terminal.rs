@@ -32,6 +32,7 @@ use super::decoder::Decoder;
 use super::screen::{Input, Screen};
 use super::{modes, watchdog};
 use crate::failure::Failure;
+use crate::system::last_resort;
 use crate::system::stdio::reason;
 
 /// The longest path that is copied: terminals refuse long ones, and some are confused.
@@ -98,7 +99,7 @@ impl Tty {
             let sender = sender.try_clone().map_err(refused)?;
             let _ = low_level::pipe::register(signal, sender);
         }
-        statwalk_sys::abort::call_instead(crate::last_resort::aborted).map_err(refused)?;
+        statwalk_sys::abort::call_instead(last_resort::aborted).map_err(refused)?;
         let before = panic::take_hook();
         // Without the thread that panicked the browser cannot go on.
         panic::set_hook(Box::new(move |panic| {

@@ -8,10 +8,10 @@ use std::ffi::OsStr;
 use std::io;
 
 use crate::answer::about::About;
-use crate::commands::line::{is_command, similar_command};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::FormFlags;
+use crate::flags::command_names::{is_command, similar_command};
 use crate::flags::foreign::of_other_program;
 use crate::output::ending::{self, Errors};
 use crate::output::printer::{self, Answer};

@@ -13,16 +13,13 @@ use clap::{Command, CommandFactory};
 
 use super::summary;
 use super::table::{COMMANDS, Invocation, Row};
+use crate::flags::command_names::is_command;
 use crate::flags::{SummaryFlags, foreign, parse_with, shown_word, with_short_help};
 
 /// The row of a name. Every other word is a path, and a directory of this name is written
 /// `./word`.
 fn row_of(word: &OsStr) -> Option<&'static Row> {
     COMMANDS.iter().find(|row| word == row.name)
-}
-
-pub(super) fn is_command(word: &OsStr) -> bool {
-    row_of(word).is_some()
 }
 
 /// Whether all words are entries of the working directory, as a shell writes them for `*`:
@@ -50,25 +47,6 @@ fn ambiguous(words: &[OsString]) -> clap::Error {
          tip: for the command, use 'statwalk {name} -- {others}'"
     );
     SummaryFlags::command().error(ErrorKind::ArgumentConflict, message)
-}
-
-/// The command whose name is one letter away from a word: a letter too many, too few or
-/// another one, or two that changed places.
-pub(super) fn similar_command(word: &OsStr) -> Option<&'static str> {
-    let word = word.as_encoded_bytes();
-    let names = COMMANDS.iter().map(|row| row.name);
-    { names }.find(|name| {
-        let name = name.as_bytes();
-        let same = word.iter().zip(name).take_while(|(a, b)| a == b).count();
-        let (word, name) = (&word[same..], &name[same..]);
-        match (word, name) {
-            ([_, word @ ..], _) if word == name => true,
-            (_, [_, name @ ..]) if word == name => true,
-            ([_, word @ ..], [_, name @ ..]) if word == name => true,
-            ([a, b, word @ ..], [c, d, name @ ..]) => a == d && b == c && word == name,
-            _ => false,
-        }
-    })
 }
 
 /// Reads the command line, without the name of the program.
@@ -119,22 +97,6 @@ mod tests {
 
     fn words(line: &str) -> Vec<OsString> {
         line.split_whitespace().map(OsString::from).collect()
-    }
-
-    #[test]
-    fn words_one_letter_from_a_command_are_known() {
-        let check = |word: &str, expected| {
-            assert_eq!(similar_command(word.as_ref()), expected, "{word}");
-        };
-        for word in ["fin", "fnd", "fidn", "finds", "fimd", "xfind"] {
-            check(word, Some("find"));
-        }
-        check("stat", Some("stats"));
-        check("tpo", Some("top"));
-        check("t", None);
-        check("", None);
-        check("findall", None);
-        check("manual", None);
     }
 
     #[test]

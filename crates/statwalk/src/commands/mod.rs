@@ -24,7 +24,6 @@ mod printed_twice;
 
 pub(crate) use self::delivery::fail;
 pub(crate) use self::line::parse;
-pub(crate) use self::report::{begin_numbered, name_of as name_of_report};
 pub(crate) use self::table::Invocation;
 
 use crate::exit_status::ExitStatus;

@@ -3,13 +3,12 @@
 //! `statwalk report`: the disk as one HTML file, or as Markdown.
 
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
 use serde::ser::{Serialize, SerializeMap};
 use statwalk_report::{Detail, Names, html, markdown};
-use statwalk_view::{DateStyle, SizeFormat, grouped, wrap};
+use statwalk_view::{SizeFormat, grouped, wrap};
 
 use crate::answer::about::About;
 use crate::answer::largest_files;
@@ -22,7 +21,7 @@ use crate::output::ending::Errors;
 use crate::output::json::{Field, Fields, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
-use crate::report::{self, file_name};
+use crate::report::{self, file_name_of};
 use crate::request::{Form, Request, invalid, safe};
 use crate::system::programs;
 use crate::system::screen;
@@ -179,8 +178,12 @@ fn target(flags: &ReportFlags, request: &Request, names: Names) -> Result<Target
             (path.clone(), begun)
         }
         None => {
-            let plain = name_of(request, names, flags.format);
-            let begun = begin_numbered(&plain, existing);
+            let ending = match flags.format {
+                ReportFormat::Html => "html",
+                ReportFormat::Markdown => "md",
+            };
+            let plain = file_name_of(request, names, ending);
+            let begun = WholeFile::begin_numbered(&plain, existing);
             (plain, begun)
         }
     };
@@ -188,51 +191,6 @@ fn target(flags: &ReportFlags, request: &Request, names: Names) -> Result<Target
         Ok((file, path)) => Ok(Target::File(file, path)),
         Err(error) => Err(cannot_write(&path, &error)),
     }
-}
-
-/// How many reports of a day may stand beside each other.
-const NUMBER_MAX: u32 = 999;
-
-/// Begins a file of this name. Where there is one that is kept, the new one has a number: a
-/// report of before stays beside that of after.
-pub(crate) fn begin_numbered(plain: &Path, existing: Existing) -> io::Result<(WholeFile, PathBuf)> {
-    let mut path = plain.to_owned();
-    let mut number = 1;
-    loop {
-        match WholeFile::begin(&path, existing) {
-            Ok(file) => return Ok((file, path)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NUMBER_MAX => {
-                number += 1;
-                let mut name = plain.file_stem().unwrap_or_default().to_owned();
-                name.push(format!("-{number}."));
-                name.push(plain.extension().unwrap_or_default());
-                path = plain.with_file_name(name);
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// The name of a report for which the user gives none.
-pub(crate) fn name_of(request: &Request, names: Names, format: ReportFormat) -> PathBuf {
-    let origin = &request.origin;
-    let day = "+%Y-%m-%d".parse::<DateStyle>().ok();
-    let day = day.and_then(|day| day.text(origin.started_ns, &TimeZone::system()));
-    // A name with `..` in it would say less than the directory's own. Other paths keep the
-    // names that the user has for them, links too.
-    let given = &request.paths[0];
-    let goes_up = given.components().any(|part| part == Component::ParentDir);
-    let root = match goes_up {
-        true => given.canonicalize(),
-        false => std::path::absolute(given),
-    };
-    let root = root.map_or_else(|_| Vec::new(), |root| root.into_os_string().into_vec());
-    let ending = match format {
-        ReportFormat::Html => "html",
-        ReportFormat::Markdown => "md",
-    };
-    let day = day.unwrap_or_default();
-    PathBuf::from(file_name(&origin.host, &root, &day, names, ending))
 }
 
 /// Answers with the path of the file.

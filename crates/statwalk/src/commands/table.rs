@@ -11,6 +11,7 @@ use super::{
 };
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::flags::command_names::COMMAND_NAMES;
 use crate::flags::{
     BenchFlags, BrowseFlags, ChangesFlags, CompletionsFlags, DfFlags, ErrorsFlags, ExtentsFlags,
     FindFlags, ManFlags, ReportFlags, StatsFlags, TopFlags, parse_as,
@@ -69,9 +70,7 @@ impl Row {
     /// The definition of its flags. Its help ends with the exit statuses, behind the examples.
     pub(super) fn definition(&self) -> Command {
         let definition = match self.name {
-            "man" => (self.definition)().mut_arg("command", |arg| {
-                arg.value_parser(COMMANDS.each_ref().map(|row| row.name))
-            }),
+            "man" => (self.definition)().mut_arg("command", |arg| arg.value_parser(COMMAND_NAMES)),
             _ => (self.definition)(),
         };
         let text = match definition.get_after_long_help() {
@@ -127,5 +126,6 @@ mod tests {
         for row in &COMMANDS {
             assert_eq!(row.definition().get_name(), row.name);
         }
+        assert_eq!(COMMANDS.each_ref().map(|row| row.name), COMMAND_NAMES);
     }
 }

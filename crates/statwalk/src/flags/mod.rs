@@ -11,6 +11,7 @@
 mod bench_flags;
 mod browse_flags;
 mod changes_flags;
+pub(crate) mod command_names;
 mod completions_flags;
 mod df_flags;
 mod errors_flags;

@@ -12,5 +12,5 @@ mod tallies;
 mod tree;
 
 pub(crate) use self::answer::{Scan, answer};
-pub(crate) use self::file_name::file_name;
+pub(crate) use self::file_name::name_of as file_name_of;
 pub(crate) use self::space::spaces;

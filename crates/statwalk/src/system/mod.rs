@@ -6,6 +6,7 @@ pub(crate) mod accounts;
 pub(crate) mod cache_tag;
 pub(crate) mod clock;
 pub(crate) mod file_systems;
+pub(crate) mod last_resort;
 pub(crate) mod open_files;
 pub(crate) mod places;
 pub(crate) mod programs;

@@ -88,7 +88,35 @@ impl Drop for WholeFile {
     }
 }
 
+/// How many files of one name may stand beside each other.
+const NUMBER_MAX: u32 = 999;
+
 impl WholeFile {
+    /// Begins a file of this name. Where there is one that is kept, the new one has a number: a
+    /// report of before stays beside that of after.
+    pub(crate) fn begin_numbered(
+        plain: &Path,
+        existing: Existing,
+    ) -> io::Result<(WholeFile, PathBuf)> {
+        let mut path = plain.to_owned();
+        let mut number = 1;
+        loop {
+            match WholeFile::begin(&path, existing) {
+                Ok(file) => return Ok((file, path)),
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists && number < NUMBER_MAX =>
+                {
+                    number += 1;
+                    let mut name = plain.file_stem().unwrap_or_default().to_owned();
+                    name.push(format!("-{number}."));
+                    name.push(plain.extension().unwrap_or_default());
+                    path = plain.with_file_name(name);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Begins a file. Nothing of it can be seen yet.
     pub(crate) fn begin(path: &Path, existing: Existing) -> io::Result<WholeFile> {
         let mut place = Place::of(CWD, path.as_os_str())?;
