@@ -12,7 +12,7 @@ use crate::step::Step;
 pub(crate) const MINUTES: u64 = 10;
 
 /// The files of `crates/statwalk/tests/attack`, and modules within the program.
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 18] = [
     "torn_output",
     "loops",
     "fuse_errors",
@@ -29,6 +29,7 @@ const KINDS: [&str; 17] = [
     "shell_removals::undo",
     "shell_removals::trash",
     "shell_removals::refresh",
+    "shell_removals::mounts",
     "terminal_removals",
 ];
 

@@ -4,6 +4,7 @@
 //! for what was moved aside.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::picture::Picture;
@@ -16,7 +17,12 @@ pub(super) struct Forest {
     pub(super) root: PathBuf,
     pub(super) outside: PathBuf,
     pub(super) aside: PathBuf,
+    /// The directories that pictures are taken of, and the paths that these have there.
+    pub(super) views: Vec<(PathBuf, PathBuf)>,
 }
+
+/// The user's number follows (FreeDesktop.org Trash specification).
+const TRASH_OF_A_MOUNT: &[u8] = b".Trash-";
 
 const NAMES: [&str; 6] = ["cache", "data", "old", "x", "a b", "-rf"];
 
@@ -26,6 +32,7 @@ impl Forest {
             root: ground.root(),
             outside: ground.trees.join("outside"),
             aside: ground.trees.join("aside"),
+            views: vec![(ground.trees.clone(), ground.trees.clone())],
             ground: ground.clone(),
         }
     }
@@ -53,22 +60,34 @@ impl Forest {
 
     /// A picture of all trees, without the trash.
     pub(super) fn picture(&self) -> Picture {
-        let mut picture = Picture::of(&self.ground.trees);
+        let mut picture = self.whole();
         picture.things.retain(|path, _| !is_data(path));
         picture
     }
 
     /// A picture of all trees, and of the trash.
     pub(super) fn picture_with_trash(&self) -> Picture {
-        let mut picture = Picture::of(&self.ground.trees);
+        let mut picture = self.whole();
         picture.add(&self.ground.trash().join("files"));
+        picture
+    }
+
+    fn whole(&self) -> Picture {
+        let mut picture = Picture::default();
+        for (view, point) in &self.views {
+            picture.add_view(view, point);
+        }
         picture
     }
 }
 
-/// Whether a path is that of a directory of data in a tree, or below one.
+/// Whether a path is that of a directory of data in a tree, or of the trash of a mount, or
+/// below one.
 pub(super) fn is_data(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str() == DATA)
+    path.components().any(|part| {
+        let name = part.as_os_str();
+        name == DATA || name.as_bytes().starts_with(TRASH_OF_A_MOUNT)
+    })
 }
 
 fn file(path: &Path, random: &mut Random) {

@@ -2,6 +2,10 @@
 
 //! Screens of the browser, read as a person reads them.
 
+use std::path::Path;
+
+use super::forest::is_data;
+
 /// The lines of a screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
@@ -18,6 +22,13 @@ pub(super) struct Row {
     pub(super) is_marked: bool,
     pub(super) is_directory: bool,
     pub(super) is_here: bool,
+}
+
+impl Row {
+    /// Whether it is no item of a trial.
+    pub(super) fn is_data(&self) -> bool {
+        is_data(Path::new(&self.name))
+    }
 }
 
 /// The dialog before a removal.

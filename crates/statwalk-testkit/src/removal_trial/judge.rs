@@ -9,7 +9,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::forest::Forest;
-use super::picture::{Kind, Picture, Thing};
+use super::mounter::Cover;
+use super::picture::{Id, Kind, Picture, Thing};
 
 /// A removal, as the disk shows it.
 pub(super) struct Case<'a> {
@@ -18,7 +19,10 @@ pub(super) struct Case<'a> {
     pub(super) before: &'a Picture,
     pub(super) after: &'a Picture,
     /// The inodes that may go, with all that was below them.
-    pub(super) allowed: &'a BTreeSet<u64>,
+    pub(super) allowed: &'a BTreeSet<Id>,
+    /// The mounts that were there all the time, without those of a confirmed item that has
+    /// another path to what they cover.
+    pub(super) covers: &'a [Cover],
     pub(super) is_trash: bool,
     /// Whether something moved meanwhile.
     pub(super) is_stormy: bool,
@@ -41,7 +45,8 @@ impl Case<'_> {
         // A directory comes before what it holds.
         for (path, thing) in &self.before.things {
             let is_below = path.parent().is_some_and(|above| covered.contains(above));
-            if is_below || self.allowed.contains(&thing.inode) {
+            let is_under_a_mount = self.covers.iter().any(|cover| cover.hidden == *path);
+            if !is_under_a_mount && (is_below || self.allowed.contains(&thing.id())) {
                 covered.insert(path);
             }
         }
@@ -61,7 +66,7 @@ impl Case<'_> {
         let is_gone = |thing: &Thing, count: &u64| left.get(thing).copied().unwrap_or(0) < *count;
         let gone = (must_stay.iter()).filter(|(thing, count)| is_gone(thing, count));
         let path = |thing: &Thing| {
-            let path = self.before.paths_of(thing.inode).next();
+            let path = self.before.paths_of(thing.id()).next();
             path.map_or_else(String::new, |path| path.display().to_string())
         };
         gone.map(|(thing, _)| format!("nobody confirmed {}, and it is gone", path(thing)))
@@ -69,11 +74,11 @@ impl Case<'_> {
     }
 
     /// The confirmed inodes that went from the trees.
-    pub(super) fn gone(&self) -> BTreeSet<u64> {
-        let left = self.after.inodes();
-        let was = self.before.inodes();
+    pub(super) fn gone(&self) -> BTreeSet<Id> {
+        let left = self.after.ids();
+        let was = self.before.ids();
         let gone = self.allowed.iter().copied();
-        gone.filter(|inode| was.contains(inode) && !left.contains(inode))
+        gone.filter(|id| was.contains(id) && !left.contains(id))
             .collect()
     }
 
@@ -95,18 +100,18 @@ impl Case<'_> {
     /// Each end has a beginning with a confirmed identity, and says what the disk says.
     fn lines(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        let mut begun: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut told: BTreeSet<u64> = BTreeSet::new();
+        let mut begun: BTreeMap<&str, Id> = BTreeMap::new();
+        let mut told: BTreeSet<Id> = BTreeSet::new();
         let gone = self.gone();
-        let left = self.after.inodes();
+        let left = self.after.ids();
         for line in self.journal {
             let Some(id) = line["id"].as_str() else {
                 faults.push(format!("a line without an id: {line}"));
                 continue;
             };
-            if let Some(inode) = line["inode"].as_u64() {
-                begun.insert(id, inode);
-                if !self.allowed.contains(&inode) {
+            if let (Some(device), Some(inode)) = (line["device"].as_u64(), line["inode"].as_u64()) {
+                begun.insert(id, (device, inode));
+                if !self.allowed.contains(&(device, inode)) {
                     faults.push(format!("the journal has what nobody confirmed: {line}"));
                 }
                 let kind = if self.is_trash { "trash" } else { "permanent" };
@@ -117,20 +122,20 @@ impl Case<'_> {
             let Some(end) = line["end"].as_str() else {
                 continue;
             };
-            let Some(&inode) = begun.get(id) else {
+            let Some(&item) = begun.get(id) else {
                 faults.push(format!("an end without a beginning: {line}"));
                 continue;
             };
             if end == "removed" {
-                told.insert(inode);
+                told.insert(item);
             }
             // What lay in another confirmed directory went with it.
-            let may_be_gone = end != "removed" && self.is_inside(inode);
-            let is_gone = !left.contains(&inode) && !may_be_gone;
+            let may_be_gone = end != "removed" && self.is_inside(item);
+            let is_gone = !left.contains(&item) && !may_be_gone;
             if (end == "removed") != is_gone {
                 faults.push(format!("the disk says something else: {line}"));
             }
-            let below = self.count_below(inode);
+            let below = self.count_below(item);
             let is_exact = line["entries"] == if self.is_trash { 1 } else { below };
             if end == "removed" && !self.is_stormy && !is_exact {
                 faults.push(format!("{below} entries must have gone: {line}"));
@@ -139,31 +144,32 @@ impl Case<'_> {
                 faults.push(format!("what stayed lost entries: {line}"));
             }
         }
-        for inode in gone.difference(&told) {
+        for item in gone.difference(&told) {
             // What lay in another confirmed directory went with it.
-            if !self.is_inside(*inode) {
+            if !self.is_inside(*item) {
+                let inode = item.1;
                 faults.push(format!("the journal does not tell that inode {inode} went"));
             }
         }
         faults
     }
 
-    fn count_below(&self, inode: u64) -> u64 {
-        let Some(top) = self.before.paths_of(inode).next() else {
+    fn count_below(&self, item: Id) -> u64 {
+        let Some(top) = self.before.paths_of(item).next() else {
             return 0;
         };
         let paths = self.before.things.keys();
         paths.filter(|path| path.starts_with(top)).count() as u64
     }
 
-    fn is_inside(&self, inode: u64) -> bool {
-        let mut paths = self.before.paths_of(inode);
+    fn is_inside(&self, item: Id) -> bool {
+        let mut paths = self.before.paths_of(item);
         paths.any(|path| {
             let mut above = path.ancestors().skip(1);
             above.any(|above| {
                 let thing = self.before.things.get(above);
                 thing.is_some_and(|thing| {
-                    thing.kind == Kind::Directory && self.allowed.contains(&thing.inode)
+                    thing.kind == Kind::Directory && self.allowed.contains(&thing.id())
                 })
             })
         })

@@ -6,9 +6,10 @@
 //! The user (`user.rs`) knows the browser by its screen alone, so one trial runs before a
 //! shell in the process and before a terminal: each is a [`Seat`]. A forest holds the
 //! tree of the browser, and another with the same names that nobody marks. The
-//! mover exchanges, renames, replaces and links them. The judge compares pictures of
-//! the disk by inode: what is gone must have been marked, on the screen when it was
-//! confirmed, and the same item at both moments.
+//! mover exchanges, renames, replaces and links them, and the mounter mounts on them. The
+//! judge compares pictures of the disk by inode: what is gone must have been marked, on the
+//! screen when it was confirmed, and the same item at both moments. Nothing that a mount
+//! shows or covers goes with an item around it.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,6 +19,7 @@
 mod forest;
 mod frame;
 mod judge;
+mod mounter;
 mod mover;
 mod picture;
 mod user;
@@ -26,7 +28,9 @@ use std::path::{Path, PathBuf};
 
 pub use frame::Frame;
 
+use crate::Skipped;
 use crate::attack::Round;
+use crate::mounts::{needs_root, program};
 use forest::Forest;
 use user::User;
 
@@ -64,6 +68,8 @@ pub enum Focus {
     Trash,
     /// Directories and the whole tree are read again, and again before that ends.
     Refresh,
+    /// Mounts come and go on the trees. It needs root, and a mount namespace of its own.
+    Mounts,
 }
 
 /// The directories of a trial: the browser starts in one, with the other as its home.
@@ -79,6 +85,21 @@ pub struct Ground {
 
 /// The name of a directory of data in the tree. No other thing has it.
 const DATA: &str = ".share";
+
+impl Focus {
+    /// Checks that its trials can run here.
+    ///
+    /// # Errors
+    ///
+    /// Skipped where mounts are missing that it needs.
+    pub fn check(self) -> Result<(), Skipped> {
+        if self == Focus::Mounts {
+            needs_root()?;
+            program("unshare")?;
+        }
+        Ok(())
+    }
+}
 
 impl Ground {
     /// The trees in a directory of the home, and the trash where the focus has it.
@@ -120,6 +141,11 @@ pub struct Deeds {
     pub refused: u64,
     /// Moves that were taken back.
     pub undone: u64,
+    /// The confirmed dialogs with a mount above, at or in one of the items, also one that
+    /// came meanwhile.
+    pub confirmed_at_mounts: u64,
+    /// The refused dialogs with a mount at or in one of the items.
+    pub refused_at_mounts: u64,
 }
 
 /// Makes the trees of a trial in an empty directory, before its browser starts.

@@ -13,9 +13,13 @@ use std::thread::JoinHandle;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat2, renameat_with};
 
 use super::forest::{Forest, is_data};
+use super::mounter::{self, Mount};
 use super::name;
 use super::picture::Kind;
 use crate::Random;
+
+/// A storm mounts at so many places.
+const STORM_PLACES: u64 = 8;
 
 /// Somebody who moves one thing at a time.
 #[derive(Default)]
@@ -126,16 +130,24 @@ fn exchange(one: &Path, other: &Path) -> rustix::io::Result<()> {
     renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
 }
 
-/// Somebody who exchanges confirmed items, and directories above them, with their twins,
-/// for as long as it is there. Nothing comes into a confirmed item.
+/// Somebody who exchanges confirmed items, and directories above them, with their twins, and
+/// mounts on them and in them, for as long as it is there. Nothing comes into a confirmed
+/// item.
 pub(super) struct Storm {
     is_over: Arc<AtomicBool>,
     exchanges: Arc<AtomicU64>,
+    mounts: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Storm {
-    pub(super) fn begin(forest: &Forest, confirmed: &[PathBuf], seed: u64) -> Storm {
+    /// `points` are directories of other file systems, if it mounts.
+    pub(super) fn begin(
+        forest: &Forest,
+        confirmed: &[PathBuf],
+        points: Option<Vec<PathBuf>>,
+        seed: u64,
+    ) -> Storm {
         let is_outermost = |path: &&PathBuf| {
             let mut others = confirmed.iter().filter(|other| other != path);
             !others.any(|other| path.starts_with(other))
@@ -153,10 +165,31 @@ impl Storm {
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let exchanges = Arc::new(AtomicU64::new(0));
+        let mounts = Arc::new(AtomicU64::new(0));
         let (over, count) = (Arc::clone(&is_over), Arc::clone(&exchanges));
+        let mount_count = Arc::clone(&mounts);
+        let mut random = Random::new(seed);
+        let pairs_to_mount: Vec<(PathBuf, PathBuf)> = match &points {
+            None => Vec::new(),
+            Some(points) => (0..STORM_PLACES)
+                .filter_map(|_| {
+                    let at = mounter::target(forest, confirmed, &mut random)?;
+                    let source = mounter::source(forest, points, &at, &mut random)?;
+                    Some((source, at))
+                })
+                .collect(),
+        };
         let thread = std::thread::spawn(move || {
-            let mut random = Random::new(seed);
+            let mut mounted: Vec<Mount> = Vec::new();
             while !over.load(Ordering::Relaxed) && !pairs.is_empty() {
+                if !pairs_to_mount.is_empty() && random.one_in(2) {
+                    let (source, at) = random.pick(&pairs_to_mount);
+                    match mounted.len() < 2 {
+                        false => mounted.clear(),
+                        true => mounted.extend(Mount::bind(source, at, false)),
+                    }
+                    mount_count.fetch_add(1, Ordering::Relaxed);
+                }
                 let (path, twin) = random.pick(&pairs);
                 if exchange_without_links(path, twin).is_some() {
                     count.fetch_add(1, Ordering::Relaxed);
@@ -169,14 +202,16 @@ impl Storm {
         Storm {
             is_over,
             exchanges,
+            mounts,
             thread: Some(thread),
         }
     }
 
-    /// Ends it. Answers with the number of exchanges.
-    pub(super) fn end(mut self) -> u64 {
+    /// Ends it. Answers with the numbers of exchanges and of mounts.
+    pub(super) fn end(mut self) -> (u64, u64) {
         self.stop();
-        self.exchanges.load(Ordering::Relaxed)
+        let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        (count(&self.exchanges), count(&self.mounts))
     }
 
     fn stop(&mut self) {

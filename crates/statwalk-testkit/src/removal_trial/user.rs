@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use super::forest::{Forest, is_data};
 use super::frame::{Dialog, Frame, Row};
 use super::judge::{self, Case};
+use super::mounter::{self, Cover, Mounter};
 use super::mover::{Mover, Storm, occupy};
-use super::picture::{Kind, Picture, Thing};
-use super::{DATA, Deeds, Focus, Seat};
+use super::picture::{Id, Kind, Picture, Thing};
+use super::{Deeds, Focus, Seat};
 use crate::attack::Round;
 use crate::remove_tree;
 
@@ -32,6 +33,7 @@ pub(super) struct User<'a> {
     round: &'a mut Round,
     deeds: &'a mut Deeds,
     mover: Mover,
+    mounter: Option<Mounter>,
     /// By path below the root: what may go because of the mark. Absent where something
     /// else than the item of the row stood there at the moment of the mark.
     marks: BTreeMap<PathBuf, Option<Thing>>,
@@ -39,6 +41,8 @@ pub(super) struct User<'a> {
     old_marks: BTreeSet<PathBuf>,
     /// By path below the root: what the scan found, and later readings.
     seen: BTreeMap<PathBuf, BTreeSet<Thing>>,
+    /// Whether nothing moves before the next removal.
+    is_quiet: bool,
     /// Whether nothing moved since the last scan.
     is_calm: bool,
     /// The number of times that something can have moved.
@@ -54,7 +58,7 @@ pub(super) struct User<'a> {
 
 impl<'a> User<'a> {
     pub(super) fn new(
-        forest: Forest,
+        mut forest: Forest,
         focus: Focus,
         seat: &'a mut dyn Seat,
         round: &'a mut Round,
@@ -62,6 +66,8 @@ impl<'a> User<'a> {
     ) -> User<'a> {
         let mut journal = 0;
         judge::journal(&forest.ground.journal(), &mut journal);
+        let mounter =
+            (focus == Focus::Mounts).then(|| Mounter::begin(&mut forest, &mut round.random));
         User {
             forest,
             focus,
@@ -69,9 +75,11 @@ impl<'a> User<'a> {
             round,
             deeds,
             mover: Mover::default(),
+            mounter,
             marks: BTreeMap::new(),
             old_marks: BTreeSet::new(),
             seen: BTreeMap::new(),
+            is_quiet: false,
             is_calm: true,
             moves: 0,
             journal,
@@ -86,7 +94,12 @@ impl<'a> User<'a> {
         self.seat.settle();
         self.see_all();
         self.known = self.forest.picture().links();
-        for _ in 0..1 + self.round.random.below(3) {
+        let most = if self.mounter.is_some() { 8 } else { 3 };
+        for _ in 0..1 + self.round.random.below(most) {
+            self.is_quiet = self.mounter.is_some() && !self.round.random.one_in(3);
+            if self.is_quiet {
+                self.begin_anew();
+            }
             for _ in 0..3 + self.round.random.below(10) {
                 self.step();
             }
@@ -96,6 +109,22 @@ impl<'a> User<'a> {
         }
         self.step();
         self.check_nothing_went();
+        if self.mounter.take().is_some() {
+            let left = mounter::points_below(&self.forest.ground.home);
+            self.check(left.is_empty(), || format!("still mounted: {left:?}"));
+        }
+    }
+
+    /// Has something mounted, drops the marks, and scans: what is marked then can go, where no
+    /// mount is in the way.
+    fn begin_anew(&mut self) {
+        self.move_things();
+        self.press("8*");
+        if self.marked_count() == 0 {
+            self.marks.clear();
+            self.old_marks.clear();
+        }
+        self.scan_again();
     }
 
     fn check_nothing_went(&mut self) {
@@ -134,6 +163,12 @@ impl<'a> User<'a> {
                 _ => self.move_things(),
             };
         }
+        if self.mounter.is_some() && !self.is_quiet && self.round.random.one_in(4) {
+            return match self.round.random.below(2) {
+                0 => self.scan_again(),
+                _ => self.move_things(),
+            };
+        }
         match self.round.random.below(18) {
             0..=3 => self.mark(),
             4 => self.enter(),
@@ -153,6 +188,7 @@ impl<'a> User<'a> {
             11 => self.filter(),
             12 => self.mark_all(),
             13 | 14 => self.search(),
+            _ if self.is_quiet => self.mark(),
             _ => self.move_things(),
         }
     }
@@ -162,7 +198,11 @@ impl<'a> User<'a> {
         self.seat.see_marks();
         for _ in 0..1 + self.round.random.below(3) {
             let near: Vec<PathBuf> = self.marks.keys().map(|mark| self.real(mark)).collect();
-            let told = self.mover.act(&self.forest, &near, &mut self.round.random);
+            let random = &mut self.round.random;
+            let told = match &mut self.mounter {
+                Some(mounter) if random.one_in(2) => mounter.act(&self.forest, &near, random),
+                _ => self.mover.act(&self.forest, &near, random),
+            };
             // Half of an act can have happened before it failed.
             self.note_a_move();
             self.story.extend(told);
@@ -249,7 +289,7 @@ impl<'a> User<'a> {
 
     fn go_to_a_row(&mut self, wanted: impl Fn(&Row) -> bool) -> Option<Frame> {
         let frame = self.seat.frame();
-        let rows = frame.rows().into_iter().filter(|row| row.name != DATA);
+        let rows = frame.rows().into_iter().filter(|row| !row.is_data());
         let rows: Vec<Row> = rows.filter(wanted).collect();
         if rows.is_empty() || frame.directory().is_none() {
             return None;
@@ -273,7 +313,7 @@ impl<'a> User<'a> {
         let before = self.press("1");
         let rows = before.rows();
         // The trash is no item of a trial.
-        let is_fit = rows.len() <= 8 && rows.iter().all(|row| row.name != DATA);
+        let is_fit = rows.len() <= 8 && rows.iter().all(|row| !row.is_data());
         if is_fit && before.directory().is_some() {
             let after = self.press("*");
             self.note_marks(&before, &after);
@@ -442,7 +482,7 @@ impl<'a> User<'a> {
         let down = "j".repeat(self.round.random.below(rows as u64) as usize);
         let frame = self.press(&format!("H{down}"));
         let path = frame.here().and_then(|row| self.row_path(&frame, &row))?;
-        (!path.starts_with(DATA)).then_some(frame)
+        (!is_data(&path)).then_some(frame)
     }
 
     fn remove(&mut self) {
@@ -452,7 +492,7 @@ impl<'a> User<'a> {
         let count = self.marked_count();
         let here = self.seat.frame().here();
         // Where no row is, the key has nothing to act on, and the browser says nothing.
-        if count == 0 && here.is_none_or(|row| row.name == DATA) {
+        if count == 0 && here.is_none_or(|row| row.is_data()) {
             return;
         }
         if self.round.random.one_in(12) {
@@ -461,6 +501,11 @@ impl<'a> User<'a> {
         self.story.push("\"d\"".to_owned());
         let (frame, is_exact) = loop {
             let frame = self.seat.frame();
+            let here = frame.here().and_then(|row| self.row_path(&frame, &row));
+            if count == 0 && here.is_none() {
+                // Its path does not fit, so nobody can say what goes.
+                return;
+            }
             match self.seat.press_on(&frame, "d") {
                 Some(false) => {}
                 pressed => break (frame, pressed.is_some()),
@@ -529,6 +574,61 @@ impl<'a> User<'a> {
         });
         let is_right = dialog.has_forever || self.may_refuse(confirmed);
         self.check(is_right, || "refused, and nothing moved".to_owned());
+        let covers = self.covers();
+        let held = dialog.paths.iter().find_map(|path| {
+            let cover = covers.iter().find(|cover| cover.point.starts_with(path))?;
+            Some((path, &cover.point))
+        });
+        self.deeds.refused_at_mounts += u64::from(held.is_some());
+        let is_safe = held.is_none() || !dialog.has_forever;
+        self.check(is_safe, || format!("offered, with a mount in it: {held:?}"));
+    }
+
+    fn covers(&self) -> Vec<Cover> {
+        let mounter = self.mounter.as_ref();
+        mounter.map_or_else(Vec::new, |mounter| mounter.covers(&self.forest))
+    }
+
+    /// The covers that a removal of items cannot go round: it reaches what they cover by
+    /// their own paths alone.
+    fn strict_covers(
+        &self,
+        confirmed: &BTreeMap<PathBuf, Option<Thing>>,
+        picture: &Picture,
+    ) -> Vec<Cover> {
+        let mut covers = self.covers();
+        covers.retain(|cover| {
+            !confirmed.iter().any(|(path, thing)| {
+                let is_inside = cover.point.starts_with(self.real(path));
+                !is_inside && holds(*thing, picture, cover)
+            })
+        });
+        covers
+    }
+
+    /// Whether a mount lies at one of these items or below, by any path.
+    fn is_mounted_in(&self, confirmed: &BTreeMap<PathBuf, Option<Thing>>) -> bool {
+        let covers = self.covers();
+        if covers.is_empty() {
+            return false;
+        }
+        let picture = self.forest.picture();
+        confirmed.iter().any(|(path, thing)| {
+            let path = self.real(path);
+            let is_held =
+                |cover: &Cover| cover.point.starts_with(&path) || holds(*thing, &picture, cover);
+            covers.iter().any(is_held)
+        })
+    }
+
+    /// Whether a mount lies above, at or in one of these items.
+    fn is_at_mounts(&self, confirmed: &BTreeMap<PathBuf, Option<Thing>>) -> bool {
+        let covers = self.covers();
+        confirmed.keys().any(|path| {
+            let path = self.real(path);
+            let mut points = covers.iter().map(|cover| &cover.point);
+            points.any(|point| path.starts_with(point) || point.starts_with(&path))
+        })
     }
 
     /// Whether the dialog shows nothing but these items.
@@ -546,7 +646,8 @@ impl<'a> User<'a> {
             let is_same = thing.is_some() && Thing::at(&self.real(path)) == *thing;
             is_same && !self.old_marks.contains(path)
         };
-        confirmed.is_empty() || !self.is_calm || !confirmed.iter().all(is_there)
+        let is_moved = !self.is_calm || !confirmed.iter().all(is_there);
+        confirmed.is_empty() || is_moved || self.is_mounted_in(confirmed)
     }
 
     fn answer(&mut self, dialog: &Dialog, confirmed: &BTreeMap<PathBuf, Option<Thing>>) {
@@ -563,7 +664,16 @@ impl<'a> User<'a> {
         let paths: Vec<PathBuf> = confirmed.keys().map(|path| self.real(path)).collect();
         let storm = self.round.random.one_in(4) && answer != Answer::Cancel;
         let seed = self.round.random.next();
-        let storm = storm.then(|| Storm::begin(&self.forest, &paths, seed));
+        let wanted: BTreeSet<Thing> = (confirmed.iter())
+            .filter_map(|(path, thing)| {
+                Thing::at(&self.real(path)).filter(|at| Some(*at) == *thing)
+            })
+            .collect();
+        let covers = self.strict_covers(confirmed, &before);
+        let mut is_at_mounts = self.is_at_mounts(confirmed);
+        let mut may_stay = self.may_refuse(confirmed);
+        let points = self.mounter.as_ref().map(Mounter::points);
+        let storm = storm.then(|| Storm::begin(&self.forest, &paths, points, seed));
         self.story.push(format!("{answer:?}"));
         match answer {
             Answer::Cancel => self.seat.press("\x1b"),
@@ -590,9 +700,12 @@ impl<'a> User<'a> {
         self.seat.settle();
         let is_stormy = storm.is_some();
         if let Some(storm) = storm {
-            let count = storm.end();
-            self.story.push(format!("{count} exchanges meanwhile"));
+            let (exchanges, mounts) = storm.end();
+            let told = format!("{exchanges} exchanges and {mounts} mounts meanwhile");
+            self.story.push(told);
             self.note_a_move();
+            is_at_mounts |= mounts > 0;
+            may_stay = true;
         }
         let end = self.seat.frame();
         self.story.push(end.foot().to_owned());
@@ -609,14 +722,14 @@ impl<'a> User<'a> {
             return;
         }
         self.deeds.confirmed += 1;
-        let allowed: BTreeSet<u64> = (confirmed.values().flatten())
-            .map(|thing| thing.inode)
-            .collect();
+        self.deeds.confirmed_at_mounts += u64::from(is_at_mounts);
+        let allowed: BTreeSet<Id> = confirmed.values().flatten().map(Thing::id).collect();
         let case = Case {
             forest: &self.forest,
             before: &before,
             after: &after,
             allowed: &allowed,
+            covers: &covers,
             is_trash: answer == Answer::Trash,
             is_stormy,
             journal: &lines,
@@ -625,12 +738,14 @@ impl<'a> User<'a> {
         self.deeds.removed += gone.len() as u64;
         let told = faults.len().min(FAULTS_TOLD);
         self.check(faults.is_empty(), || faults[..told].join("\n"));
-        let wanted = confirmed.iter().filter_map(|(path, thing)| {
-            let at = before.things.get(&self.real(path));
-            (at == thing.as_ref()).then(|| at.map(|thing| thing.inode))?
-        });
-        let wanted: BTreeSet<u64> = wanted.collect();
-        let is_whole = wanted.is_subset(&gone) || self.may_refuse(confirmed);
+        // The kernel moves no directory of a lower layer of an overlay.
+        let is_lower = |thing: &Thing| {
+            let mounter = self.mounter.as_ref();
+            thing.kind == Kind::Directory
+                && mounter.is_some_and(|mounter| mounter.is_on_overlay(thing))
+        };
+        may_stay |= answer == Answer::Trash && wanted.iter().any(is_lower);
+        let is_whole = wanted.iter().all(|thing| gone.contains(&thing.id())) || may_stay;
         self.check(is_whole, || format!("{wanted:?} confirmed, {gone:?} gone"));
         // The browser reads again what is gone in part.
         for path in judge::ended(&lines, "partly") {
@@ -698,7 +813,7 @@ impl<'a> User<'a> {
             .links()
             .into_iter()
             .find(|(thing, count)| all.get(thing).is_none_or(|left| left < count));
-        let lost = lost.and_then(|(thing, _)| before.paths_of(thing.inode).next());
+        let lost = lost.and_then(|(thing, _)| before.paths_of(thing.id()).next());
         let lost = lost.map(|path| path.display().to_string());
         self.check(lost.is_none(), || format!("{lost:?} is lost"));
     }
@@ -715,7 +830,9 @@ impl<'a> User<'a> {
         let frame = self.seat.frame();
         let whole = Picture::of(&self.forest.root);
         let (shown, count) = (frame.entries(), whole.things.len() as u64);
-        self.check(shown == Some(count), || {
+        // A directory that mounts show twice counts once.
+        let is_known = whole.has_directories_once();
+        self.check(!is_known || shown == Some(count), || {
             format!("{shown:?} of {count} entries")
         });
         let children: BTreeSet<String> = (whole.things.keys())
@@ -732,4 +849,12 @@ impl<'a> User<'a> {
             self.story.push("empty the trash".to_owned());
         }
     }
+}
+
+/// Whether an item, or something in it, is the entry that a mount covers.
+fn holds(item: Option<Thing>, picture: &Picture, cover: &Cover) -> bool {
+    item.is_some_and(|item| {
+        let mut paths = picture.paths_of(item.id());
+        paths.any(|path| cover.hidden.starts_with(path))
+    })
 }

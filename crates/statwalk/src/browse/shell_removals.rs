@@ -25,7 +25,7 @@ use ratatui_core::style::Modifier;
 use statwalk_browse::{Bytes, Cursor, Key, Keymap, Options};
 use statwalk_testkit::attack::{Attack, Round};
 use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
-use statwalk_testkit::{Scratch, program, remove_tree};
+use statwalk_testkit::{Scratch, or_skip, program, remove_tree};
 use statwalk_view::{Charset, Colour, SizeFormat, text_width};
 
 use super::names::NAMES;
@@ -298,6 +298,7 @@ fn rounds(ground: &Ground, focus: Focus, attack: &Attack) {
     println!("attack: {}: {deeds:?}", attack.kind);
     let has_acted = match focus {
         Focus::Undo => deeds.undone * 3 >= rounds,
+        Focus::Mounts => deeds.confirmed_at_mounts * 8 >= rounds,
         _ => deeds.removed * 2 >= rounds && deeds.refused * 20 >= rounds,
     };
     assert!(rounds < 50 || has_acted, "{deeds:?} in {rounds} rounds");
@@ -313,11 +314,21 @@ fn run(focus: Focus, kind: &'static str, test: &str, rounds_small: u64) {
     if let Some(home) = std::env::var_os(GROUND) {
         return rounds(&Ground::new(Path::new(&home), focus), focus, &attack);
     }
+    or_skip!(focus.check());
     // Each line of the journal waits for the disk, which takes most of the time elsewhere.
     let memory = Path::new("/dev/shm");
     let scratch = Scratch::within(memory).or_else(|_| Scratch::new()).unwrap();
     let ground = Ground::new(scratch.path(), focus);
-    let mut command = program::command(std::env::current_exe().unwrap());
+    let own = std::env::current_exe().unwrap();
+    let mut command = match focus {
+        Focus::Mounts => {
+            // Its mounts go with the process, however that ends.
+            let mut command = program::command("unshare");
+            command.arg("--mount").arg(own);
+            command
+        }
+        _ => program::command(own),
+    };
     command
         .arg(format!("browse::{kind}::{test}"))
         .args(["--exact", "--nocapture"])
@@ -381,5 +392,15 @@ mod refresh {
     fn a_mark_keeps_its_item_through_each_reading() {
         let test = "a_mark_keeps_its_item_through_each_reading";
         run(Focus::Refresh, "shell_removals::refresh", test, 60);
+    }
+}
+
+mod mounts {
+    use super::{Focus, run};
+
+    #[test]
+    fn nothing_goes_that_a_mount_shows_or_covers() {
+        let test = "nothing_goes_that_a_mount_shows_or_covers";
+        run(Focus::Mounts, "shell_removals::mounts", test, 60);
     }
 }
