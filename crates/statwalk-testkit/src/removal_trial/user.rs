@@ -310,7 +310,10 @@ impl<'a> User<'a> {
     }
 
     fn mark_all(&mut self) {
-        let before = self.press("1");
+        self.press("1");
+        // All rows must be there by then, also on a busy machine.
+        self.rest();
+        let before = self.seat.frame();
         let rows = before.rows();
         // The trash is no item of a trial.
         let is_fit = rows.len() <= 8 && rows.iter().all(|row| !row.is_data());
