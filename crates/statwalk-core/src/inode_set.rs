@@ -28,6 +28,12 @@ struct Part {
     devs: Vec<u64>,
 }
 
+impl Default for InodeSet {
+    fn default() -> InodeSet {
+        InodeSet::new()
+    }
+}
+
 /// An inode in 12 bytes: hundreds of millions may be kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C, packed(4))]

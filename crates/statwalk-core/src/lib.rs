@@ -127,8 +127,8 @@ pub use rows::{GatheredRows, Rows};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
-    Category, Collect, Context, Endings, Extension, GroupKey, Grouping, InodeTable, Inodes,
-    InodesState, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeId, NodeKind,
+    Category, Collect, Context, CountedInodes, Endings, Extension, GroupKey, Grouping, InodeTable,
+    Inodes, InodesState, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeId, NodeKind,
     RootSizes, RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, Top, TopOf,
     TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState, path_order,
 };

@@ -32,6 +32,7 @@ pub use first_names::path_order;
 pub(crate) use inodes::FileAt;
 pub use inodes::{InodeTable, Inodes, InodesState};
 pub use live::{LiveDir, LiveState, LiveTree};
+pub use seen_inodes::CountedInodes;
 pub use stats::{GroupKey, Grouping, SizeHistogram, Stats, StatsGroup, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootSizes, RootTotals, Totals, TotalsState};

@@ -5,6 +5,7 @@
 //! For sums it does not matter which of its names brought them. Where it does,
 //! see `first_names`.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::{Context, LinkPolicy};
@@ -45,6 +46,32 @@ pub(super) struct SeenInodes {
     follows: bool,
     inodes: Arc<InodeNumbers>,
     counted: Arc<Counted>,
+    /// Those of several scans, in the place of the own ones.
+    of_scans: Option<CountedInodes>,
+}
+
+/// The inodes with several links whose bytes some scans have counted: 12 bytes each. Clones
+/// share them.
+///
+/// With [`Totals::with_counted_inodes`](super::Totals::with_counted_inodes), an inode that has
+/// a name in each of two scans brings its bytes in the first.
+#[derive(Clone, Default)]
+pub struct CountedInodes {
+    set: Arc<InodeSet>,
+}
+
+impl CountedInodes {
+    /// No scan has counted any.
+    #[must_use]
+    pub fn new() -> CountedInodes {
+        CountedInodes::default()
+    }
+}
+
+impl fmt::Debug for CountedInodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CountedInodes").finish_non_exhaustive()
+    }
 }
 
 /// Which were counted.
@@ -57,6 +84,11 @@ struct Counted {
 
 impl SeenInodes {
     pub(super) fn new(context: &Context) -> SeenInodes {
+        SeenInodes::after(context, None)
+    }
+
+    /// The same, without the inodes that other scans have counted.
+    pub(super) fn after(context: &Context, of_scans: Option<CountedInodes>) -> SeenInodes {
         let links_min = match (context.links, context.follows) {
             (LinkPolicy::Each, _) => u32::MAX,
             (LinkPolicy::Once, true) => 0,
@@ -65,6 +97,7 @@ impl SeenInodes {
         SeenInodes {
             links_min,
             follows: context.follows,
+            of_scans,
             inodes: Arc::clone(&context.inodes),
             counted: Arc::new(Counted {
                 numbers: Parts::new(),
@@ -88,6 +121,9 @@ impl SeenInodes {
     /// Apart, so that the usual case needs few registers.
     #[inline(never)]
     fn add(&self, id: FileId) -> bool {
+        if let Some(counted) = &self.of_scans {
+            return counted.set.insert(id);
+        }
         match self.inodes.are_needed() {
             true => self.counted.insert(self.inodes.number(id)),
             false => self.counted.set.insert(id),

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use super::entry_filter::EntryFilter;
-use super::seen_inodes::SeenInodes;
+use super::seen_inodes::{CountedInodes, SeenInodes};
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::{Directory, Origin};
@@ -33,6 +33,7 @@ pub struct Totals {
     sizes: bool,
     types: bool,
     filter: EntryFilter,
+    counted: Option<CountedInodes>,
 }
 
 /// The counts and sums of one root.
@@ -77,6 +78,7 @@ impl Totals {
             sizes: true,
             types: true,
             filter: EntryFilter::default(),
+            counted: None,
         }
     }
 
@@ -128,6 +130,34 @@ impl Totals {
         test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> Totals {
         self.filter = EntryFilter::new(fields, test);
+        self
+    }
+
+    /// Counts the bytes of an inode with several links once in all scans that get the same
+    /// [`CountedInodes`], as one scan of all their roots does.
+    ///
+    /// ```
+    /// use statwalk_core::{CountedInodes, Scan, Totals};
+    /// # let dir = std::env::temp_dir().join(format!("statwalk-counted-{}", std::process::id()));
+    /// # for name in ["a", "b"] {
+    /// #     std::fs::create_dir_all(dir.join(name))?;
+    /// # }
+    /// # std::fs::write(dir.join("a/one"), vec![0; 5000])?;
+    /// # std::fs::hard_link(dir.join("a/one"), dir.join("b/other"))?;
+    /// let totals = Totals::new().with_counted_inodes(&CountedInodes::new());
+    /// let [first, second] = [dir.join("a"), dir.join("b")].map(|root| {
+    ///     let outcome = Scan::new(root).run(&totals)?;
+    ///     assert!(outcome.report.is_complete());
+    ///     Ok::<_, statwalk_core::Error>(outcome.output[0])
+    /// });
+    /// let bytes = [first?, second?].map(|root| root.sizes.map(|sizes| sizes.file_size_bytes));
+    /// assert_eq!(bytes, [Some(5000), Some(0)]);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_counted_inodes(mut self, counted: &CountedInodes) -> Totals {
+        self.counted = Some(counted.clone());
         self
     }
 
@@ -205,7 +235,7 @@ impl Sink for Totals {
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TotalsState> {
-        let seen = SeenInodes::new(context);
+        let seen = SeenInodes::after(context, self.counted.clone());
         (0..count)
             .map(|_| TotalsState {
                 sizes: self.sizes,

@@ -13,6 +13,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use statwalk_browse::{Event, ReportState};
+use statwalk_core::CountedInodes;
 use statwalk_report::{Detail, Names, html};
 use statwalk_view::{SizeFormat, counted};
 
@@ -86,7 +87,8 @@ fn write(
     let failed = |error: &io::Error| format!("cannot write {path}: {}", reason(error));
     // The browser may be gone.
     let tell = |state| drop(news.send(Message::Event(Event::Reporting(state))));
-    let running = request.scan.start(report::Scan::sinks());
+    let inodes = CountedInodes::new();
+    let running = request.scan.start(report::Scan::sinks(&inodes));
     let running = running.map_err(|error| error.to_string())?;
     let mut next_news = Instant::now() + NEWS_PERIOD;
     while !running.wait_for(PERIOD) {
@@ -101,7 +103,7 @@ fn write(
     let outcome = running.finish();
     tell(ReportState::Writing);
     let (totals, tree, (largest, traces)) = outcome.output;
-    let spaces = report::spaces(&request, &totals, &outcome.report, &tree);
+    let spaces = report::spaces(&request, &totals, &outcome.report, &tree, &inodes);
     let about = About::of_scan(&request, outcome.report, &totals);
     if !about.has_root() {
         let missing = about.missing().next().map(|(_, errno)| errno);

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::ser::{Serialize, SerializeMap};
+use statwalk_core::CountedInodes;
 use statwalk_report::{Detail, Names, html, markdown};
 use statwalk_view::{SizeFormat, grouped, wrap};
 
@@ -70,14 +71,15 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
     if let Target::Stdout = target {
         request.prepare_for_a_stream(screen::stdout_is_file());
     }
-    let sinks = report::Scan::sinks();
+    let inodes = CountedInodes::new();
+    let sinks = report::Scan::sinks(&inodes);
     let outcome = watch(
         &request.scan,
         &sinks,
         ProgressOptions::new(&request, Some(SizeFormat::Binary)),
     )?;
     let (totals, tree, (largest, traces)) = outcome.output;
-    let spaces = report::spaces(&request, &totals, &outcome.report, &tree);
+    let spaces = report::spaces(&request, &totals, &outcome.report, &tree, &inodes);
     let about = About::of_scan(&request, outcome.report, &totals);
     let scan = report::Scan {
         tree,

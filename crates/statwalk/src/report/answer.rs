@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use statwalk_core::{Extension, TopOf, Totals, Tree, TreeSink};
+use statwalk_core::{CountedInodes, Extension, TopOf, Totals, Tree, TreeSink};
 use statwalk_report::{
     Answer, Category, Choice, Detail, Directory, Ending, Failed, Large, Names, Owner, Space, Sums,
 };
@@ -39,10 +39,12 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    pub(crate) fn sinks() -> Sinks {
+    /// The sinks of a report. `counted` is for [`spaces`](super::spaces).
+    pub(crate) fn sinks(counted: &CountedInodes) -> Sinks {
         let top = largest_files(LARGEST, SizeColumn::Disk);
         let tree = TreeSink::new().with_files().with_owners();
-        (Totals::new(), tree, (top, TraceSink))
+        let totals = Totals::new().with_counted_inodes(counted);
+        (totals, tree, (top, TraceSink))
     }
 }
 

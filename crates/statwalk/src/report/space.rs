@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use statwalk_core::space::{MountTable, SpaceAccount, UsedPart};
-use statwalk_core::{Node, Report, RootTotals, Totals, Tree};
+use statwalk_core::{CountedInodes, Node, Report, RootTotals, Totals, Tree};
 use statwalk_report::{Part, Space};
 use statwalk_sys::mount_table::{self, Mount};
 
@@ -30,12 +30,13 @@ struct Read<'a> {
 /// The file systems of the roots, each once.
 ///
 /// The parts of the used bytes are known where the scan covers the whole file system. Another
-/// scan of the whole would take longer than the report.
+/// scan of the whole would take longer than the report. `counted` are the inodes of the scan.
 pub(crate) fn spaces(
     request: &Request,
     totals: &[RootTotals],
     report: &Report,
     tree: &Tree,
+    counted: &CountedInodes,
 ) -> Vec<Space> {
     let mounts = mount_table::read().unwrap_or_default();
     let mut found: Vec<Vec<Read<'_>>> = Vec::new();
@@ -68,7 +69,9 @@ pub(crate) fn spaces(
     let stays = request.cover().map(|cover| cover.stays);
     let spaces = found.iter().filter_map(|roots| {
         let exact = match (&roots[..], stays) {
-            ([root], Some(stays)) if !report.interrupted => exact(root, stays, report, &mounts),
+            ([root], Some(stays)) if !report.interrupted => {
+                exact(root, stays, report, &mounts, counted)
+            }
             _ => None,
         };
         exact.or_else(|| in_part(roots, &mounts))
@@ -77,7 +80,13 @@ pub(crate) fn spaces(
 }
 
 /// The account of a file system that this scan covers, from its topmost directory.
-fn exact(root: &Read<'_>, stays: bool, report: &Report, mounts: &[Mount]) -> Option<Space> {
+fn exact(
+    root: &Read<'_>,
+    stays: bool,
+    report: &Report,
+    mounts: &[Mount],
+    counted: &CountedInodes,
+) -> Option<Space> {
     let mount = root.mount;
     // A compressed file system, or one of several subvolumes, needs more than sums.
     if path_of(mount) != root.real
@@ -103,7 +112,8 @@ fn exact(root: &Read<'_>, stays: bool, report: &Report, mounts: &[Mount]) -> Opt
     let read_bytes = sizes.allocated_bytes;
     let mut totals = vec![totals];
     if let Some(scan) = file_system.scan_of_hidden() {
-        totals.extend(scan.run(&Totals::new()).ok()?.output);
+        let hidden = Totals::new().with_counted_inodes(counted);
+        totals.extend(scan.run(&hidden).ok()?.output);
     }
     let account = file_system.account(&totals, report, None).ok()?;
     let read_bytes = i128::try_from(read_bytes).ok()?;

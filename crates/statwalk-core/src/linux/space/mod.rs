@@ -279,6 +279,9 @@ impl FileSystem {
     /// The part of [`scan`](Self::scan) that reads the directories below mount points, for a
     /// caller who has scanned the rest by [`MountCrossing::Stay`](crate::MountCrossing::Stay): its totals follow those of
     /// the rest. Absent where no mount covers a directory.
+    ///
+    /// An inode can have a name in both: [`CountedInodes`](crate::CountedInodes) keep its bytes
+    /// from counting twice.
     #[must_use]
     pub fn scan_of_hidden(&self) -> Option<Scan> {
         let covered = self.mounted.covered().iter().map(|covered| &covered.seen);

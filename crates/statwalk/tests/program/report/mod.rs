@@ -1095,6 +1095,42 @@ fn a_file_that_is_mounted_again_is_reached_once() {
     }
 }
 
+/// The report had 6 MiB more than the disk: the scan of what mounts hide was one of its own,
+/// and counted an inode anew that has a name there and one in the tree.
+#[test]
+fn an_inode_with_a_name_below_a_mount_point_is_reached_once() {
+    let tree = Tree::new("disk/");
+    let disk = tree.path().join("disk");
+    let mounted = or_skip!(FileSystem::Ext4.mount(&disk));
+    let below = disk.join("below");
+    fs::create_dir(&below).unwrap();
+    fs::write(disk.join("linked"), vec![7; 6 << 20]).unwrap();
+    fs::hard_link(disk.join("linked"), below.join("second")).unwrap();
+    fs::write(below.join("hidden"), vec![7; 2 << 20]).unwrap();
+    fs::hard_link(below.join("hidden"), below.join("third")).unwrap();
+    mounted.settle().unwrap();
+    let _covering = or_skip!(FileSystem::Tmpfs.mount(&below));
+    let document = tree.run(&["df", "--json", "tree/disk"]).json();
+    let parts = document["file_systems"][0]["parts"].as_array().unwrap();
+    let theirs = |name: &str| {
+        let found = parts.iter().find(|part| part["part"] == name);
+        found.and_then(|part| part["bytes"].as_i64()).unwrap()
+    };
+    for more in [&["-x"][..], &[]] {
+        let words = [&["report", "tree/disk", "-o", "-"], more].concat();
+        let page = Page::of(&tree.run(&words).good().stdout);
+        let space = &page.meta["spaces"][0];
+        assert_eq!(space["is_exact"], true);
+        for (label, name) in [
+            ("read by this scan", "reached"),
+            ("hidden below mount points", "hidden-by-mounts"),
+            ("remainder", "remainder"),
+        ] {
+            assert_eq!(part(space, label), theirs(name), "{more:?} {label}");
+        }
+    }
+}
+
 #[test]
 fn markdown_has_the_same_numbers_in_little_room() {
     let tree = Tree::new(
