@@ -84,7 +84,7 @@ pub fn answer(
             for root in roots {
                 for more in tally(data, root, *by, query.now_ns, names, stop)? {
                     match groups.iter_mut().find(|known| known.group == more.group) {
-                        Some(known) => known.add(&more),
+                        Some(known) => known.sums.add(&more.sums),
                         None => groups.push(more),
                     }
                 }
@@ -101,12 +101,8 @@ pub fn answer(
             }
             all.retain(|fault| query.fits(&fault.path));
             Some(Answer {
-                number: query.number,
                 rows: Rows::Faults(all, count),
-                whole: 0,
-                largest: 0,
-                all: All::default(),
-                programs: Vec::new(),
+                ..Answer::nothing(query.number)
             })
         }
     }
@@ -198,7 +194,7 @@ fn largest(
 }
 
 fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
-    let bytes = |tally: &Tally| tally.bytes(query.bytes);
+    let bytes = |tally: &Tally| tally.sums.bytes(query.bytes);
     let whole = groups.iter().map(bytes).sum();
     let largest = groups.iter().map(bytes).max().unwrap_or(0);
     let has_order = |group: &Group| matches!(group, Group::Age(_) | Group::Size(_));
@@ -209,8 +205,8 @@ fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
             // Ages and sizes are a scale, which is read from one end to the other.
             SortKey::Size if is_scale => by_group,
             SortKey::Size => bytes(b).cmp(&bytes(a)).then(by_group),
-            SortKey::Entries => b.entries.cmp(&a.entries).then(by_group),
-            SortKey::Newest => b.newest_ns.cmp(&a.newest_ns).then(by_group),
+            SortKey::Entries => b.sums.entries.cmp(&a.sums.entries).then(by_group),
+            SortKey::Newest => b.sums.newest_ns.cmp(&a.sums.newest_ns).then(by_group),
             SortKey::Name | SortKey::Owner => by_group,
         };
         if query.sort.is_reversed {
@@ -220,11 +216,9 @@ fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
         }
     });
     Answer {
-        number: query.number,
         rows: Rows::Groups(groups),
         whole,
         largest,
-        all: All::default(),
-        programs: Vec::new(),
+        ..Answer::nothing(query.number)
     }
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::counted::Counted;
 use crate::data::{Data, Fault, Inode, Item, ItemId, Kind};
 use crate::filter::Filter;
 use crate::names::Names;
@@ -21,16 +22,8 @@ pub struct Filtered {
     filter: Filter,
     now_ns: i64,
     names: Names,
-    sums: HashMap<ItemId, Sums>,
-}
-
-/// The sums of the items of a subtree that pass.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    entries: u64,
-    allocated_bytes: u128,
-    apparent_bytes: u128,
-    newest_ns: Option<i64>,
+    /// By directory, the sums of the items in it that pass.
+    sums: HashMap<ItemId, Counted>,
 }
 
 impl fmt::Debug for Filtered {
@@ -53,7 +46,7 @@ impl Filtered {
         names: Names,
         stop: &dyn Fn() -> bool,
     ) -> Option<Filtered> {
-        let mut sums: HashMap<ItemId, Sums> = HashMap::new();
+        let mut sums: HashMap<ItemId, Counted> = HashMap::new();
         // Directories in an order in which each comes before those in it.
         let mut order: Vec<(ItemId, Option<ItemId>)> = Vec::new();
         let mut seen = 0_u32;
@@ -62,7 +55,7 @@ impl Filtered {
             order.push((root, None));
             if let Some(item) = data.item(root).filter(|item| item.kind != Kind::Directory) {
                 if filter.passes(&item, now_ns, names) {
-                    sums.entry(root).or_default().take(&item);
+                    sums.entry(root).or_default().add(&Counted::of(&item));
                 }
                 continue;
             }
@@ -76,7 +69,8 @@ impl Filtered {
                 if item.kind == Kind::Directory {
                     order.push((entry.id, Some(entry.parent)));
                 } else if filter.passes(item, now_ns, names) {
-                    sums.entry(entry.parent).or_default().take(item);
+                    let more = Counted::of(item);
+                    sums.entry(entry.parent).or_default().add(&more);
                 }
                 ControlFlow::Continue(())
             });
@@ -111,24 +105,6 @@ impl Filtered {
             newest_ns: sums.newest_ns,
             ..item
         }
-    }
-}
-
-impl Sums {
-    fn take(&mut self, item: &Item<'_>) {
-        self.entries += item.entries;
-        if !item.notes.counts_elsewhere {
-            self.allocated_bytes += item.allocated_bytes;
-            self.apparent_bytes += item.apparent_bytes;
-        }
-        self.newest_ns = self.newest_ns.max(item.newest_ns);
-    }
-
-    fn add(&mut self, other: &Sums) {
-        self.entries += other.entries;
-        self.allocated_bytes += other.allocated_bytes;
-        self.apparent_bytes += other.apparent_bytes;
-        self.newest_ns = self.newest_ns.max(other.newest_ns);
     }
 }
 

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use statwalk_view::{age_bucket, size_bucket};
 
+use crate::counted::Counted;
 use crate::data::{Data, Item, ItemId, Kind};
-use crate::filter::Bytes;
 use crate::names::Names;
 
 /// The property by which items make groups.
@@ -56,32 +56,8 @@ pub enum Group {
 pub struct Tally {
     /// The group.
     pub group: Group,
-    /// The names that belong to it.
-    pub entries: u64,
-    /// Their space on disk, in bytes.
-    pub allocated_bytes: u128,
-    /// Their length, in bytes.
-    pub apparent_bytes: u128,
-    /// The newest modification, in nanoseconds since 1970; absent where it is unknown.
-    pub newest_ns: Option<i64>,
-}
-
-impl Tally {
-    /// One of the two sizes.
-    #[must_use]
-    pub fn bytes(&self, bytes: Bytes) -> u128 {
-        match bytes {
-            Bytes::Disk => self.allocated_bytes,
-            Bytes::Apparent => self.apparent_bytes,
-        }
-    }
-
-    pub(crate) fn add(&mut self, more: &Tally) {
-        self.entries += more.entries;
-        self.allocated_bytes += more.allocated_bytes;
-        self.apparent_bytes += more.apparent_bytes;
-        self.newest_ns = self.newest_ns.max(more.newest_ns);
-    }
+    /// The sums of its items.
+    pub sums: Counted,
 }
 
 const SECOND_NS: u128 = 1_000_000_000;
@@ -126,25 +102,13 @@ pub(crate) fn tally(
     names: Names,
     stop: &dyn Fn() -> bool,
 ) -> Option<Vec<Tally>> {
-    let mut groups: HashMap<Group, Tally> = HashMap::new();
-    let mut add = |group: Group, part: &Part| {
-        let tally = groups.entry(group).or_insert_with_key(|group| Tally {
-            group: group.clone(),
-            entries: 0,
-            allocated_bytes: 0,
-            apparent_bytes: 0,
-            newest_ns: None,
-        });
-        tally.entries += part.entries;
-        tally.allocated_bytes += part.allocated_bytes;
-        tally.apparent_bytes += part.apparent_bytes;
-        tally.newest_ns = tally.newest_ns.max(part.newest_ns);
-    };
+    let mut groups: HashMap<Group, Counted> = HashMap::new();
+    let mut add = |group, sums: &Counted| groups.entry(group).or_default().add(sums);
     let root = data.item(dir)?;
     if root.kind != Kind::Directory {
         let group = group_of(&root, by, now_ns, names);
-        add(group, &Part::of(&root));
-        return Some(groups.into_values().collect());
+        let sums = Counted::of(&root);
+        return Some(vec![Tally { group, sums }]);
     }
     // A directory is finished when one comes that has another parent, so each is taken
     // whole by itself.
@@ -152,17 +116,17 @@ pub(crate) fn tally(
     let mut seen = 0_u32;
     let mut stopped = false;
     while let Some((dir, item)) = waiting.pop() {
-        let mut own = Part::of(&item);
+        let mut own = Counted::of(&item);
         data.children(dir, &mut |id, child| {
             seen = seen.wrapping_add(1);
             if seen.is_multiple_of(4096) && stop() {
                 stopped = true;
                 return ControlFlow::Break(());
             }
-            own.take_away(&child);
+            own.take_away(&Counted::of(&child));
             match child.kind {
                 Kind::Directory => waiting.push((id, owned(child))),
-                _ => add(group_of(&child, by, now_ns, names), &Part::of(&child)),
+                _ => add(group_of(&child, by, now_ns, names), &Counted::of(&child)),
             }
             ControlFlow::Continue(())
         });
@@ -172,44 +136,15 @@ pub(crate) fn tally(
         own.newest_ns = None;
         add(group_of(&item, by, now_ns, names), &own);
     }
-    let groups = groups.into_values();
     // Under a filter, directories count as nothing themselves.
-    let is_something = |tally: &Tally| tally.entries > 0 || tally.allocated_bytes > 0;
-    Some(groups.filter(is_something).collect())
+    groups.retain(|_, sums| sums.entries > 0 || sums.allocated_bytes > 0);
+    let tallies = groups.into_iter();
+    Some(tallies.map(|(group, sums)| Tally { group, sums }).collect())
 }
 
 fn owned(item: Item<'_>) -> Item<'static> {
     Item {
         name: item.name.into_owned().into(),
         ..item
-    }
-}
-
-/// The share of an item in a sum.
-struct Part {
-    entries: u64,
-    allocated_bytes: u128,
-    apparent_bytes: u128,
-    newest_ns: Option<i64>,
-}
-
-impl Part {
-    /// The bytes of an inode count under one of its names.
-    fn of(item: &Item<'_>) -> Part {
-        let counts = !item.notes.counts_elsewhere;
-        Part {
-            entries: item.entries,
-            allocated_bytes: if counts { item.allocated_bytes } else { 0 },
-            apparent_bytes: if counts { item.apparent_bytes } else { 0 },
-            newest_ns: item.newest_ns,
-        }
-    }
-
-    /// Sums of a scan that goes on can be those of different moments.
-    fn take_away(&mut self, item: &Item<'_>) {
-        let part = Part::of(item);
-        self.entries = self.entries.saturating_sub(part.entries);
-        self.allocated_bytes = self.allocated_bytes.saturating_sub(part.allocated_bytes);
-        self.apparent_bytes = self.apparent_bytes.saturating_sub(part.apparent_bytes);
     }
 }

@@ -5,7 +5,7 @@
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
-use statwalk_view::{Charset, Colour, escape, text_width, truncate_end};
+use statwalk_view::{Charset, Colour, Terminal, escape, text_width, truncate_end, wrap};
 
 /// The styles of the screen. The colours are those of the terminal. Yellow and blue are not
 /// among them: many terminals have a yellow that is lost on white, and a blue on black.
@@ -83,6 +83,16 @@ impl<'b> Canvas<'b> {
     pub(crate) fn right(&mut self, x: usize, y: usize, width: usize, text: &str, look: Look) {
         let own = text_width(text).min(width);
         self.text(x + width - own, y, own, text, look);
+    }
+
+    /// The lines of a text in a column, without colours.
+    pub(crate) fn wrap(&self, text: &str, width: usize) -> Vec<String> {
+        let terminal = Terminal {
+            width,
+            charset: self.charset,
+            colour: Colour::Off,
+        };
+        wrap(text, terminal)
     }
 
     /// A name, safe for the terminal.

@@ -2,8 +2,7 @@
 
 //! Boxes above the rows: help, facts about an item, the form of a filter.
 
-use statwalk_view::{SizeFormat, grouped, text_width, wrap};
-use statwalk_view::{Terminal, Unit};
+use statwalk_view::{SizeFormat, Unit, grouped, text_width};
 
 use super::canvas::{Canvas, Look};
 use super::cursor::Cursor;
@@ -58,17 +57,9 @@ impl Browser {
         let inner = width.saturating_sub(4);
         let keys_width = (inner / 3).clamp(10, 22);
         let rest = inner.saturating_sub(keys_width + 1);
-        let lines_of = |text: &str, width| {
-            let terminal = Terminal {
-                width,
-                charset: canvas.charset,
-                colour: statwalk_view::Colour::Off,
-            };
-            wrap(text, terminal)
-        };
         let mut lines: Vec<(String, String)> = Vec::new();
         for (keys, text) in &rows {
-            let (keys, text) = (lines_of(keys, keys_width), lines_of(text, rest));
+            let (keys, text) = (canvas.wrap(keys, keys_width), canvas.wrap(text, rest));
             for line in 0..keys.len().max(text.len()) {
                 let part = |of: &[String]| of.get(line).cloned().unwrap_or_default();
                 lines.push((part(&keys), part(&text)));
@@ -103,13 +94,7 @@ impl Browser {
         let (item, path) = (data.item(id)?, data.path(id)?);
         let rows = self.info_rows(&item, details);
         let width = canvas.width().min(76);
-        let name = canvas.name(&path);
-        let terminal = Terminal {
-            width: width.saturating_sub(4),
-            charset: canvas.charset,
-            colour: statwalk_view::Colour::Off,
-        };
-        let path = pieces(&name, terminal.width);
+        let path = pieces(&canvas.name(&path), width.saturating_sub(4));
         let height = canvas
             .height()
             .saturating_sub(2)
@@ -123,29 +108,15 @@ impl Browser {
         }
         line += 1;
         for (title, text) in rows {
-            for (number, piece) in wrap(
-                &text,
-                Terminal {
-                    width: width.saturating_sub(17).max(1),
-                    ..terminal
-                },
-            )
-            .iter()
-            .enumerate()
-            {
+            let room = width.saturating_sub(17);
+            for (number, piece) in canvas.wrap(&text, room.max(1)).iter().enumerate() {
                 if line >= height {
                     return cursor;
                 }
                 if number == 0 {
                     canvas.text(x, y + line, 16, title, Look::Dim);
                 }
-                canvas.text(
-                    x + 17,
-                    y + line,
-                    width.saturating_sub(17),
-                    piece,
-                    Look::Plain,
-                );
+                canvas.text(x + 17, y + line, room, piece, Look::Plain);
                 line += 1;
             }
         }

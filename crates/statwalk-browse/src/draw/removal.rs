@@ -2,7 +2,7 @@
 
 //! Boxes of a removal: the survey, the dialog, and the paths that are still there.
 
-use statwalk_view::{Colour, Terminal, counted, grouped, text_width, truncate_to_width, wrap};
+use statwalk_view::{counted, grouped, text_width, truncate_to_width};
 
 use super::canvas::{Canvas, Look};
 use super::cursor::Cursor;
@@ -28,12 +28,7 @@ impl Browser {
     pub(super) fn draw_dialog(&self, dialog: &Dialog, canvas: &mut Canvas<'_>) -> Cursor {
         let width = canvas.width().min(76);
         let inner = width.saturating_sub(4);
-        let terminal = Terminal {
-            width: inner,
-            charset: canvas.charset,
-            colour: Colour::Off,
-        };
-        let below = self.dialog_text(dialog, terminal, canvas);
+        let below = self.dialog_text(dialog, inner, canvas);
         // An empty line where it costs nothing, the choices, and the line to type.
         let foot = match canvas.height() >= 2 + 1 + below.len() + 3 {
             true => 3,
@@ -72,14 +67,15 @@ impl Browser {
     fn dialog_text(
         &self,
         dialog: &Dialog,
-        terminal: Terminal,
+        width: usize,
         canvas: &Canvas<'_>,
     ) -> Vec<(String, Look)> {
         let proposal = &dialog.proposal;
         let mut below: Vec<(String, Look)> = Vec::new();
         let mut say = |text: &str, look| {
             let text = canvas.sentence(text);
-            below.extend(wrap(&text, terminal).into_iter().map(|line| (line, look)));
+            let lines = canvas.wrap(&text, width).into_iter();
+            below.extend(lines.map(|line| (line, look)));
         };
         // A number and its unit stay on one line.
         let size = |bytes| self.options.format.text(bytes).replace(' ', "\u{a0}");
@@ -128,12 +124,9 @@ impl Browser {
         }
         let chosen = dialog.choices()[dialog.place].0;
         if chosen == Choice::Remove(Manner::Trash) {
-            let text = trash_text(&proposal.trashes, terminal.width, canvas);
-            below.extend(
-                wrap(&text, terminal)
-                    .into_iter()
-                    .map(|line| (line, Look::Plain)),
-            );
+            let text = trash_text(&proposal.trashes, width, canvas);
+            let lines = canvas.wrap(&text, width).into_iter();
+            below.extend(lines.map(|line| (line, Look::Plain)));
         }
         below
     }
@@ -145,13 +138,8 @@ impl Browser {
         canvas: &mut Canvas<'_>,
     ) -> Cursor {
         let width = canvas.width().min(100);
-        let terminal = Terminal {
-            width: width.saturating_sub(4),
-            charset: canvas.charset,
-            colour: Colour::Off,
-        };
         let sentence = canvas.sentence(&report.sentence);
-        let sentence = wrap(&sentence, terminal);
+        let sentence = canvas.wrap(&sentence, width.saturating_sub(4));
         let height = (report.errors.len() + sentence.len() + 3).min(canvas.height());
         let [x, y, width, height] = canvas.frame("Removed", width, height);
         for (line, text) in sentence.iter().enumerate() {

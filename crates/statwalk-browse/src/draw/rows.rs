@@ -3,8 +3,7 @@
 //! The rows, and only those that the screen has room for.
 
 use statwalk_view::{
-    AGE_BUCKETS, Colour, SIZE_BUCKETS, Terminal, age, bar, grouped, share, text_width,
-    truncate_to_width, wrap,
+    AGE_BUCKETS, SIZE_BUCKETS, age, bar, grouped, share, text_width, truncate_to_width,
 };
 
 use super::canvas::{Canvas, Look};
@@ -45,12 +44,8 @@ impl Browser {
         let widths = self.widths();
         if self.list.rows.len() == 0 {
             let text = self.empty_text(data, canvas);
-            let terminal = Terminal {
-                width: canvas.width().saturating_sub(widths.marks),
-                charset: canvas.charset,
-                colour: Colour::Off,
-            };
-            for (line, text) in wrap(&text, terminal).iter().take(height).enumerate() {
+            let width = canvas.width().saturating_sub(widths.marks);
+            for (line, text) in canvas.wrap(&text, width).iter().take(height).enumerate() {
                 let y = HEAD_LINES + line;
                 canvas.text(widths.marks, y, usize::MAX, text, Look::Dim);
             }
@@ -266,7 +261,7 @@ impl Browser {
     }
 
     fn group_cells(&self, tally: &Tally, widths: &Widths, canvas: &Canvas<'_>) -> Cells {
-        let bytes = tally.bytes(self.chosen.bytes);
+        let bytes = tally.sums.bytes(self.chosen.bytes);
         let absent = || canvas.charset.absent().to_owned();
         let name = self.group_name(&tally.group, canvas);
         Cells {
@@ -274,8 +269,8 @@ impl Browser {
             size: self.options.format.text(bytes),
             percent: share(bytes, self.list.whole),
             bar: bar(bytes, self.list.largest, widths.bar, canvas.charset),
-            entries: grouped(tally.entries),
-            newest: (tally.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
+            entries: grouped(tally.sums.entries),
+            newest: (tally.sums.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
             owner: String::new(),
             program: "",
             name,
