@@ -11,7 +11,7 @@ use crate::data::{Data, ItemId, Kind};
 use crate::event::Effect;
 use crate::filter::{Bytes, Filter, SortKey};
 use crate::keys::Action;
-use crate::list::{RowKey, Rows};
+use crate::list::{ListRows, RowKey};
 use crate::prompt::{Form, Line};
 use crate::tally::{By, Group};
 use crate::view::View;
@@ -92,7 +92,7 @@ impl Browser {
             Action::Jump => self.mode = Mode::Jump(Line::default()),
             Action::Mark | Action::MarkDown => self.mark(action, at, data, wishes),
             Action::MarkAll => {
-                if let Rows::Items(ids) = &self.list.rows {
+                if let ListRows::Items(ids) = &self.list.rows {
                     let ids = ids.iter().filter_map(|id| data.settled(*id));
                     let ids: Vec<ItemId> = ids.filter(|id| is_one_item(*id, data)).collect();
                     ids.iter().for_each(|id| self.marks.invert(*id));

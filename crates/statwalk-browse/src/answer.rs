@@ -8,11 +8,11 @@ use crate::data::{Data, Entry, ItemId, Kind};
 use crate::disk::Disk;
 use crate::filter::{Sort, SortKey, is_hidden};
 use crate::findings::findings;
-use crate::list::{All, Query, Rows, Wanted};
+use crate::list::{All, ListRows, Query, Wanted};
 use crate::names::Names;
 use crate::ranking::Ranking;
 use crate::rebuildable::rebuildable;
-use crate::tally::{Group, Tally, tally};
+use crate::tally::{Group, GroupTally, tally};
 
 /// The most rows of a list of items from everywhere below a directory.
 pub(crate) const BELOW_MAX: usize = 1_000;
@@ -25,7 +25,7 @@ pub(crate) const STOP_PERIOD: u32 = 4096;
 pub struct Answer {
     /// The number of the question.
     pub(crate) number: u64,
-    pub(crate) rows: Rows,
+    pub(crate) rows: ListRows,
     pub(crate) whole: u128,
     pub(crate) largest: u128,
     pub(crate) all: All,
@@ -38,7 +38,7 @@ impl Answer {
     pub(crate) fn nothing(number: u64) -> Answer {
         Answer {
             number,
-            rows: Rows::Items(Vec::new()),
+            rows: ListRows::Items(Vec::new()),
             whole: 0,
             largest: 0,
             all: All::default(),
@@ -80,7 +80,7 @@ pub fn answer(
         Wanted::Rebuildable => rebuildable(data, query, whole, stop, disk),
         Wanted::Groups(by) => {
             let roots = query.dir.map_or_else(|| data.roots(), |dir| vec![dir]);
-            let mut groups: Vec<Tally> = Vec::new();
+            let mut groups: Vec<GroupTally> = Vec::new();
             for root in roots {
                 for more in tally(data, root, *by, query.now_ns, names, stop)? {
                     match groups.iter_mut().find(|known| known.group == more.group) {
@@ -101,7 +101,7 @@ pub fn answer(
             }
             all.retain(|fault| query.fits(&fault.path));
             Some(Answer {
-                rows: Rows::Faults(all, count),
+                rows: ListRows::Faults(all, count),
                 ..Answer::nothing(query.number)
             })
         }
@@ -187,14 +187,14 @@ fn largest(
         })?;
     }
     let mut answer = list.answer(Some(whole.unwrap_or(sum)));
-    if let (true, Rows::Items(ids)) = (query.sort.is_reversed, &mut answer.rows) {
+    if let (true, ListRows::Items(ids)) = (query.sort.is_reversed, &mut answer.rows) {
         ids.reverse();
     }
     Some(answer)
 }
 
-fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
-    let bytes = |tally: &Tally| tally.sums.bytes(query.bytes);
+fn groups_answer(mut groups: Vec<GroupTally>, query: &Query) -> Answer {
+    let bytes = |tally: &GroupTally| tally.sums.bytes(query.bytes);
     let whole = groups.iter().map(bytes).sum();
     let largest = groups.iter().map(bytes).max().unwrap_or(0);
     let has_order = |group: &Group| matches!(group, Group::Age(_) | Group::Size(_));
@@ -216,7 +216,7 @@ fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
         }
     });
     Answer {
-        rows: Rows::Groups(groups),
+        rows: ListRows::Groups(groups),
         whole,
         largest,
         ..Answer::nothing(query.number)

@@ -9,14 +9,14 @@ use std::time::Duration;
 use statwalk_view::{Charset, Colour, SizeFormat, counted};
 
 use crate::answer::Answer;
-use crate::columns::{Columns, Widths};
+use crate::columns::{ListColumns, Widths};
 use crate::data::{Data, Item, ItemId, Kind};
 use crate::dialog::Dialog;
 use crate::event::{Details, Effect, Event, Key, ScanState};
 use crate::filter::{Bytes, Filter, Sort};
 use crate::keys::Keymap;
 use crate::known_answers::KnownAnswers;
-use crate::list::{List, Query, RowKey, Rows, Wanted};
+use crate::list::{List, ListRows, Query, RowKey, Wanted};
 use crate::marks::Marks;
 use crate::message::Message;
 use crate::names::Names;
@@ -95,7 +95,7 @@ pub(crate) struct Chosen {
     pub(crate) view: View,
     pub(crate) sort: Sort,
     pub(crate) bytes: Bytes,
-    pub(crate) columns: Columns,
+    pub(crate) columns: ListColumns,
     /// A text that names must hold.
     pub(crate) text: Line,
     pub(crate) filter: Filter,
@@ -526,7 +526,7 @@ impl Browser {
             self.chosen.place.push(found);
             self.renew(None);
         }
-        let (Some(name), Rows::Items(ids)) = (&self.way_back.cursor, &self.list.rows) else {
+        let (Some(name), ListRows::Items(ids)) = (&self.way_back.cursor, &self.list.rows) else {
             return;
         };
         let has_name = |id: &&ItemId| data.item(**id).is_some_and(|item| item.name == &name[..]);
@@ -626,7 +626,7 @@ impl Browser {
             View::Groups(_) => (true, false, 20),
             View::Errors => return Widths::of_names(self.width.into()),
         };
-        let columns = Columns {
+        let columns = ListColumns {
             entries: self.chosen.columns.entries && has_entries,
             owner: self.chosen.columns.owner && has_owner,
             program: self.chosen.view == View::Rebuildable,

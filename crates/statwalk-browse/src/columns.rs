@@ -27,7 +27,7 @@ impl Share {
 
 /// The columns that the user wants beside size and name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Columns {
+pub(crate) struct ListColumns {
     pub(crate) share: Share,
     pub(crate) entries: bool,
     pub(crate) newest: bool,
@@ -36,9 +36,9 @@ pub(crate) struct Columns {
     pub(crate) program: bool,
 }
 
-impl Default for Columns {
-    fn default() -> Columns {
-        Columns {
+impl Default for ListColumns {
+    fn default() -> ListColumns {
+        ListColumns {
             share: Share::Both,
             entries: true,
             newest: true,
@@ -80,7 +80,7 @@ impl Widths {
     }
 
     /// The widths of wanted columns. They give way for the least width of a name.
-    pub(crate) fn new(width: usize, wanted: Columns, name_min: usize) -> Widths {
+    pub(crate) fn new(width: usize, wanted: ListColumns, name_min: usize) -> Widths {
         let mut widths = Widths {
             marks: 2,
             size: 9,
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn a_row_fills_the_width() {
         for width in 12..300_usize {
-            let columns = Columns {
+            let columns = ListColumns {
                 program: width.is_multiple_of(2),
-                ..Columns::default()
+                ..ListColumns::default()
             };
             let widths = Widths::new(width, columns, 20);
             let columns = [

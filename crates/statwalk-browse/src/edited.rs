@@ -33,7 +33,7 @@ pub struct Edited {
     /// The directories that came after the scan, by the one that holds them.
     new: HashMap<ItemId, Vec<ItemId>>,
     /// The sums to add to directories.
-    sums: HashMap<ItemId, Sums>,
+    sums: HashMap<ItemId, SumChange>,
     /// By directory, the newest change in the readings below it, and whether one lacks
     /// something.
     below: HashMap<ItemId, (Option<i64>, bool)>,
@@ -57,34 +57,34 @@ struct Reading {
 
 /// Sums, or their difference.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub(crate) struct SumChange {
     entries: i64,
     allocated_bytes: i128,
     apparent_bytes: i128,
 }
 
-impl Sums {
+impl SumChange {
     /// Of an item as it counts in the directories above.
-    fn of(item: &Item<'_>) -> Sums {
+    fn of(item: &Item<'_>) -> SumChange {
         let bytes = match item.notes.counts_elsewhere {
-            true => Sums::default(),
-            false => Sums::bytes_of(item),
+            true => SumChange::default(),
+            false => SumChange::bytes_of(item),
         };
         let entries = i64::try_from(item.entries).unwrap_or(i64::MAX);
-        Sums { entries, ..bytes }
+        SumChange { entries, ..bytes }
     }
 
-    pub(crate) fn bytes_of(item: &Item<'_>) -> Sums {
+    pub(crate) fn bytes_of(item: &Item<'_>) -> SumChange {
         let signed = |bytes: u128| i128::try_from(bytes).unwrap_or(i128::MAX);
-        Sums {
+        SumChange {
             entries: 0,
             allocated_bytes: signed(item.allocated_bytes),
             apparent_bytes: signed(item.apparent_bytes),
         }
     }
 
-    pub(crate) fn plus(self, other: Sums, sign: i8) -> Sums {
-        Sums {
+    pub(crate) fn plus(self, other: SumChange, sign: i8) -> SumChange {
+        SumChange {
             entries: self.entries + i64::from(sign) * other.entries,
             allocated_bytes: self.allocated_bytes + i128::from(sign) * other.allocated_bytes,
             apparent_bytes: self.apparent_bytes + i128::from(sign) * other.apparent_bytes,
@@ -146,7 +146,7 @@ impl Edited {
         self.edit(items, |edited| {
             for &id in items {
                 if let Some(item) = edited.item(id) {
-                    let lost = Sums::default().plus(Sums::of(&item), -1);
+                    let lost = SumChange::default().plus(SumChange::of(&item), -1);
                     edited.add_above(id, lost);
                     edited.gone.insert(id);
                 }
@@ -162,7 +162,7 @@ impl Edited {
                 if edited.gone.remove(&id)
                     && let Some(item) = edited.own_item(id)
                 {
-                    let sums = Sums::of(&item);
+                    let sums = SumChange::of(&item);
                     edited.add_above(id, sums);
                 }
             }
@@ -183,7 +183,7 @@ impl Edited {
         let before = sums_of(self)?;
         self.number += 1;
         self.edit(&[dir], |edited| {
-            let old = edited.item(dir).map(|item| Sums::of(&item));
+            let old = edited.item(dir).map(|item| SumChange::of(&item));
             edited.forget_readings(dir);
             edited.sums.remove(&dir);
             edited.newer.insert(dir, root.scan);
@@ -252,7 +252,7 @@ impl Edited {
     }
 
     /// Adds to the sums of the directories above an item, as far as they have it.
-    pub(crate) fn add_above(&mut self, id: ItemId, more: Sums) {
+    pub(crate) fn add_above(&mut self, id: ItemId, more: SumChange) {
         let mut at = id;
         while let Some(dir) = self.parent(at).filter(|dir| self.holds(*dir, at)) {
             let sums = self.sums.entry(dir).or_default();
@@ -377,12 +377,12 @@ impl Edited {
 }
 
 /// The only root of the numbers of a directory, with its sums.
-fn root_of(data: &dyn Data) -> Option<(ItemId, Sums)> {
+fn root_of(data: &dyn Data) -> Option<(ItemId, SumChange)> {
     let [root] = data.roots()[..] else {
         return None;
     };
     let item = data.item(root)?;
-    (item.kind == Kind::Directory).then(|| (root, Sums::of(&item)))
+    (item.kind == Kind::Directory).then(|| (root, SumChange::of(&item)))
 }
 
 impl Data for Edited {

@@ -8,7 +8,7 @@ use crate::browser::{Browser, HEAD_LINES, Mode};
 use crate::data::{Data, ItemId};
 use crate::event::{Effect, Key, Mouse};
 use crate::keys::Action;
-use crate::list::Rows;
+use crate::list::ListRows;
 use crate::prompt::Line;
 
 impl Browser {
@@ -140,7 +140,7 @@ impl Browser {
     }
 
     fn jump(&mut self, line: Line, data: &dyn Data) {
-        if let Rows::Items(ids) = &self.list.rows {
+        if let ListRows::Items(ids) = &self.list.rows {
             let is_it = |id: &ItemId| begins_with(&line.text, *id, data);
             if let Some(place) = ids.iter().position(is_it) {
                 self.list.go_to(place);
@@ -152,7 +152,7 @@ impl Browser {
     /// Whether the rows are there and none of them begins with the text of a jump: the
     /// cursor is where it was.
     pub(crate) fn jumps_nowhere(&self, line: &Line, data: &dyn Data) -> bool {
-        let is_known = matches!(self.list.rows, Rows::Items(_)) && !self.asking.is_stale;
+        let is_known = matches!(self.list.rows, ListRows::Items(_)) && !self.asking.is_stale;
         let here = self.list.item();
         is_known && !here.is_some_and(|id| begins_with(&line.text, id, data))
     }

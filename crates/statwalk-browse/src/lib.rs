@@ -73,5 +73,5 @@ pub use mounts::{Mount, MountSpace, MountWish, Mounts};
 pub use names::Names;
 pub use removal::{Manner, Proposal, RemovalReport, RemovalState};
 pub use report::ReportState;
-pub use tally::{By, Group, Tally};
+pub use tally::{By, Group, GroupTally};
 pub use way::{child, item_at};

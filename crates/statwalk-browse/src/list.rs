@@ -7,7 +7,7 @@ use statwalk_view::NamePattern;
 use crate::answer::Answer;
 use crate::data::{Data, Fault, ItemId};
 use crate::filter::{Bytes, Sort};
-use crate::tally::{By, Group, Tally};
+use crate::tally::{By, Group, GroupTally};
 
 /// A question for the rows of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,9 +79,9 @@ pub(crate) struct All {
 
 /// The rows of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Rows {
+pub(crate) enum ListRows {
     Items(Vec<ItemId>),
-    Groups(Vec<Tally>),
+    Groups(Vec<GroupTally>),
     /// The first faults, and the number of all.
     Faults(Vec<Fault>, u64),
 }
@@ -94,18 +94,18 @@ pub(crate) enum RowKey {
     Fault(Vec<u8>),
 }
 
-impl Rows {
+impl ListRows {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Rows::Items(ids) => ids.len(),
-            Rows::Groups(groups) => groups.len(),
-            Rows::Faults(faults, _) => faults.len(),
+            ListRows::Items(ids) => ids.len(),
+            ListRows::Groups(groups) => groups.len(),
+            ListRows::Faults(faults, _) => faults.len(),
         }
     }
 
     /// Gives the items the numbers that they have in other data, where they are there.
     pub(crate) fn settle(&mut self, data: &dyn Data) {
-        if let Rows::Items(ids) = self {
+        if let ListRows::Items(ids) = self {
             for id in ids {
                 *id = data.settled(*id).unwrap_or(*id);
             }
@@ -114,12 +114,12 @@ impl Rows {
 
     fn key(&self, place: usize) -> Option<RowKey> {
         match self {
-            Rows::Items(ids) => ids.get(place).copied().map(RowKey::Item),
-            Rows::Groups(groups) => {
+            ListRows::Items(ids) => ids.get(place).copied().map(RowKey::Item),
+            ListRows::Groups(groups) => {
                 let group = groups.get(place)?;
                 Some(RowKey::Group(group.group.clone()))
             }
-            Rows::Faults(faults, _) => {
+            ListRows::Faults(faults, _) => {
                 let fault = faults.get(place)?;
                 Some(RowKey::Fault(fault.path.clone()))
             }
@@ -128,11 +128,11 @@ impl Rows {
 
     fn place_of(&self, key: &RowKey) -> Option<usize> {
         match (self, key) {
-            (Rows::Items(ids), RowKey::Item(wanted)) => ids.iter().position(|id| id == wanted),
-            (Rows::Groups(groups), RowKey::Group(wanted)) => {
+            (ListRows::Items(ids), RowKey::Item(wanted)) => ids.iter().position(|id| id == wanted),
+            (ListRows::Groups(groups), RowKey::Group(wanted)) => {
                 groups.iter().position(|group| group.group == *wanted)
             }
-            (Rows::Faults(faults, _), RowKey::Fault(wanted)) => {
+            (ListRows::Faults(faults, _), RowKey::Fault(wanted)) => {
                 faults.iter().position(|fault| fault.path == *wanted)
             }
             _ => None,
@@ -144,7 +144,7 @@ impl Rows {
 /// changes.
 #[derive(Clone, Debug)]
 pub(crate) struct List {
-    pub(crate) rows: Rows,
+    pub(crate) rows: ListRows,
     /// The size of the whole, and of the largest row.
     pub(crate) whole: u128,
     pub(crate) largest: u128,
@@ -164,7 +164,7 @@ pub(crate) struct List {
 impl List {
     pub(crate) fn waiting(wanted: Option<RowKey>) -> List {
         List {
-            rows: Rows::Items(Vec::new()),
+            rows: ListRows::Items(Vec::new()),
             whole: 0,
             largest: 0,
             all: All::default(),
@@ -241,14 +241,14 @@ impl List {
 
     pub(crate) fn item(&self) -> Option<ItemId> {
         match &self.rows {
-            Rows::Items(ids) => ids.get(self.cursor).copied(),
+            ListRows::Items(ids) => ids.get(self.cursor).copied(),
             _ => None,
         }
     }
 
-    pub(crate) fn group(&self) -> Option<&Tally> {
+    pub(crate) fn group(&self) -> Option<&GroupTally> {
         match &self.rows {
-            Rows::Groups(groups) => groups.get(self.cursor),
+            ListRows::Groups(groups) => groups.get(self.cursor),
             _ => None,
         }
     }

@@ -165,7 +165,7 @@ impl Mounts {
         }
         canvas.text(1, 0, width, "statwalk  mounted file systems", Look::Bold);
         canvas.reverse(0);
-        let columns = Columns::new(width);
+        let columns = MountColumns::new(width);
         let titles = ["USED", "FREE", "SHARE", "", "INODES", "TYPE"];
         for ((start, width), title) in columns.cells().into_iter().zip(titles) {
             match title {
@@ -212,7 +212,7 @@ impl Mounts {
         Cursor::of_choice(x, y)
     }
 
-    fn draw_row(&self, row: &Mount, y: usize, columns: &Columns, canvas: &mut Canvas<'_>) {
+    fn draw_row(&self, row: &Mount, y: usize, columns: &MountColumns, canvas: &mut Canvas<'_>) {
         let format = self.options.format;
         let texts = match row.space {
             None => [
@@ -254,15 +254,15 @@ impl Mounts {
 }
 
 /// The places of the columns.
-struct Columns {
+struct MountColumns {
     bar: usize,
     has_details: bool,
     point: usize,
 }
 
-impl Columns {
-    fn new(width: usize) -> Columns {
-        let mut columns = Columns {
+impl MountColumns {
+    fn new(width: usize) -> MountColumns {
+        let mut columns = MountColumns {
             bar: if width >= 60 { 10 } else { 0 },
             has_details: width >= 70,
             point: 0,

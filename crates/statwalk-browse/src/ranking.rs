@@ -7,7 +7,7 @@ use std::cmp::{Ordering, Reverse};
 use crate::answer::Answer;
 use crate::data::{Item, ItemId, Kind};
 use crate::filter::{Bytes, Sort, SortKey};
-use crate::list::{All, Query, Rows};
+use crate::list::{All, ListRows, Query};
 
 /// The place of a row in the order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -102,7 +102,7 @@ impl Ranking {
         let ids = self.ranked.into_iter().map(|ranked| ranked.id).collect();
         Answer {
             number: self.number,
-            rows: Rows::Items(ids),
+            rows: ListRows::Items(ids),
             whole: whole.unwrap_or(self.all.bytes),
             largest: self.largest,
             all: self.all,

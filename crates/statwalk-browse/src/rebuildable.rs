@@ -13,7 +13,7 @@ use crate::answer::{Answer, BELOW_MAX, STOP_PERIOD};
 use crate::data::{Data, Item, ItemId, Kind};
 use crate::disk::Disk;
 use crate::filter::is_hidden;
-use crate::list::{Query, Rows};
+use crate::list::{ListRows, Query};
 use crate::ranking::Ranking;
 
 /// The directories of data, as a search sees them.
@@ -69,7 +69,7 @@ pub(crate) fn rebuildable(
         }
     }
     let mut answer = list.answer(whole);
-    if let Rows::Items(ids) = &answer.rows {
+    if let ListRows::Items(ids) = &answer.rows {
         answer.programs = ids.iter().map(|id| programs[id]).collect();
     }
     Some(answer)

@@ -8,14 +8,14 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::data::{Data, ItemId, Notes};
-use crate::edited::{Edited, Sums};
+use crate::edited::{Edited, SumChange};
 
 /// The differences from the data.
 #[derive(Clone, Default)]
 pub(crate) struct Recount {
     /// The names of each inode that are other than in the data, with the bytes that their
     /// directories have more.
-    names: HashMap<(u64, u64), Vec<(ItemId, Sums)>>,
+    names: HashMap<(u64, u64), Vec<(ItemId, SumChange)>>,
     /// Their notes, by name.
     notes: HashMap<ItemId, Noted>,
     /// The newest scan of each of these inodes, and how many names it has.
@@ -74,7 +74,7 @@ impl Edited {
         for inode in inodes {
             for (id, change) in self.recount.names.remove(inode).unwrap_or_default() {
                 self.recount.notes.remove(&id);
-                self.add_above(id, Sums::default().plus(change, -1));
+                self.add_above(id, SumChange::default().plus(change, -1));
             }
         }
     }
@@ -102,7 +102,7 @@ impl Edited {
                 }
                 let counts = |noted: Noted| i8::from(!noted.counts_elsewhere);
                 let sign = counts(after) - counts(before);
-                let change = Sums::default().plus(Sums::bytes_of(&item), sign);
+                let change = SumChange::default().plus(SumChange::bytes_of(&item), sign);
                 self.recount.notes.insert(id, after);
                 self.add_above(id, change);
                 changed.push((id, change));

@@ -155,7 +155,7 @@ fn groups(data: &dyn Data) -> Vec<(String, u64, u128)> {
     for root in data.roots() {
         for by in [By::Category, By::Owner, By::Size] {
             let tallies = tally(data, root, by, NOW_NS, NAMES, &|| false).unwrap();
-            let bytes = |tally: &crate::Tally| tally.sums.bytes(Bytes::Disk);
+            let bytes = |tally: &crate::GroupTally| tally.sums.bytes(Bytes::Disk);
             let lines = tallies.iter();
             groups.extend(lines.map(|tally| {
                 (

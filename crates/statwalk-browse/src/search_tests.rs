@@ -528,7 +528,7 @@ proptest! {
         trial.keys("F");
         trial.keys(text);
         let (found, sum) = naive(&small, dir, &NamePattern::typed(text).unwrap());
-        let crate::list::Rows::Items(rows) = &trial.browser.list.rows else { panic!("items") };
+        let crate::list::ListRows::Items(rows) = &trial.browser.list.rows else { panic!("items") };
         let rows: Vec<u64> = rows.iter().map(|id| id.number).collect();
         prop_assert_eq!(trial.browser.list.all.count, found.len() as u64);
         prop_assert_eq!(rows, found);

@@ -53,7 +53,7 @@ pub enum Group {
 
 /// A group with its sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct GroupTally {
     /// The group.
     pub group: Group,
     /// The sums of its items.
@@ -101,14 +101,14 @@ pub(crate) fn tally(
     now_ns: i64,
     names: Names,
     stop: &dyn Fn() -> bool,
-) -> Option<Vec<Tally>> {
+) -> Option<Vec<GroupTally>> {
     let mut groups: HashMap<Group, Counted> = HashMap::new();
     let mut add = |group, sums: &Counted| groups.entry(group).or_default().add(sums);
     let root = data.item(dir)?;
     if root.kind != Kind::Directory {
         let group = group_of(&root, by, now_ns, names);
         let sums = Counted::of(&root);
-        return Some(vec![Tally { group, sums }]);
+        return Some(vec![GroupTally { group, sums }]);
     }
     // A directory is finished when one comes that has another parent, so each is taken
     // whole by itself.
@@ -139,7 +139,11 @@ pub(crate) fn tally(
     // Under a filter, directories count as nothing themselves.
     groups.retain(|_, sums| sums.entries > 0 || sums.allocated_bytes > 0);
     let tallies = groups.into_iter();
-    Some(tallies.map(|(group, sums)| Tally { group, sums }).collect())
+    Some(
+        tallies
+            .map(|(group, sums)| GroupTally { group, sums })
+            .collect(),
+    )
 }
 
 fn owned(item: Item<'_>) -> Item<'static> {

@@ -11,29 +11,29 @@ use super::cursor::Cursor;
 use super::head::lower_bound;
 use crate::browser::{Browser, Mode};
 use crate::data::Data;
-use crate::list::Rows;
+use crate::list::ListRows;
 use crate::tally::By;
 use crate::view::View;
 
 /// A part of the line about the state.
-struct Part {
+struct FootPart {
     text: String,
     /// The text where not all parts fit, which may be none. Absent where it stays.
     shorter: Option<String>,
 }
 
-impl From<String> for Part {
-    fn from(text: String) -> Part {
+impl From<String> for FootPart {
+    fn from(text: String) -> FootPart {
         let shorter = None;
-        Part { text, shorter }
+        FootPart { text, shorter }
     }
 }
 
-impl Part {
+impl FootPart {
     /// A part that gives way to others.
-    fn minor(text: String, shorter: String) -> Part {
+    fn minor(text: String, shorter: String) -> FootPart {
         let shorter = Some(shorter);
-        Part { text, shorter }
+        FootPart { text, shorter }
     }
 }
 
@@ -104,8 +104,8 @@ impl Browser {
     }
 
     /// The work that goes on.
-    fn work_parts(&self, canvas: &Canvas<'_>) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn work_parts(&self, canvas: &Canvas<'_>) -> Vec<FootPart> {
+        let mut parts: Vec<FootPart> = Vec::new();
         if let Some(removal) = &self.work.removal {
             let entries = grouped(removal.entries);
             let all = counted(removal.of_entries, "entry", "entries");
@@ -139,8 +139,8 @@ impl Browser {
 
     /// The rows, and the names that were searched. They give way to the other parts: the rows
     /// are on the screen, and the names were typed.
-    fn rows_parts(&self, data: &dyn Data, canvas: &Canvas<'_>) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn rows_parts(&self, data: &dyn Data, canvas: &Canvas<'_>) -> Vec<FootPart> {
+        let mut parts: Vec<FootPart> = Vec::new();
         let view = self.chosen.view;
         let count = self.list.rows.len() as u64;
         let rows = match (&self.list.rows, self.list.is_waiting) {
@@ -153,26 +153,26 @@ impl Browser {
                 parts.extend(program.map(|program| format!("by {program}").into()));
                 self.rebuildable_text(canvas)
             }
-            (Rows::Faults(_, all), _) if *all > count => {
+            (ListRows::Faults(_, all), _) if *all > count => {
                 format!("the first {} of {} errors", grouped(count), grouped(*all))
             }
-            (Rows::Faults(..), _) => counted(count, "error", "errors"),
-            (Rows::Groups(_), _) => counted(count, "group", "groups"),
-            (Rows::Items(_), _) => self.rows_text("item", "items"),
+            (ListRows::Faults(..), _) => counted(count, "error", "errors"),
+            (ListRows::Groups(_), _) => counted(count, "group", "groups"),
+            (ListRows::Items(_), _) => self.rows_text("item", "items"),
         };
         if !rows.is_empty() {
             let short = match view {
                 View::Found | View::Rebuildable => self.sum_text(canvas),
                 _ => None,
             };
-            parts.push(Part::minor(rows, short.unwrap_or_default()));
+            parts.push(FootPart::minor(rows, short.unwrap_or_default()));
         }
         let searched = &self.search.text.text;
         if view == View::Found && !searched.is_empty() {
-            parts.push(Part::minor(names_text(searched, canvas), String::new()));
+            parts.push(FootPart::minor(names_text(searched, canvas), String::new()));
             if !data.is_final() {
                 let text = "files at the end of the scan".to_owned();
-                parts.push(Part::minor(text, String::new()));
+                parts.push(FootPart::minor(text, String::new()));
             }
         }
         if !self.chosen.text.text.is_empty() {
@@ -182,7 +182,7 @@ impl Browser {
     }
 
     /// The filter, in the room that the parts before it leave.
-    fn filter_part(&self, parts: &[Part], canvas: &Canvas<'_>) -> Part {
+    fn filter_part(&self, parts: &[FootPart], canvas: &Canvas<'_>) -> FootPart {
         let clears = match self.escape_clears_filter() {
             true => " (Esc clears)",
             false => "",
@@ -197,8 +197,8 @@ impl Browser {
     }
 
     /// The marks, and the bytes and errors that no row has.
-    fn sum_parts(&self, data: &dyn Data, canvas: &Canvas<'_>) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn sum_parts(&self, data: &dyn Data, canvas: &Canvas<'_>) -> Vec<FootPart> {
+        let mut parts: Vec<FootPart> = Vec::new();
         let size = |bytes| self.options.format.text(bytes);
         if self.chosen.hides {
             parts.push("hidden names left out".to_owned().into());
@@ -386,12 +386,12 @@ impl Browser {
 }
 
 /// The parts in a line. Where not all fit, minor ones give way, the last first.
-fn fit(mut parts: Vec<Part>, canvas: &Canvas<'_>) -> String {
+fn fit(mut parts: Vec<FootPart>, canvas: &Canvas<'_>) -> String {
     let separator = match canvas.charset {
         Charset::Unicode => " · ",
         Charset::Ascii => ", ",
     };
-    let line = |parts: &[Part]| {
+    let line = |parts: &[FootPart]| {
         let texts: Vec<&str> = parts.iter().map(|part| &part.text[..]).collect();
         texts.join(separator)
     };

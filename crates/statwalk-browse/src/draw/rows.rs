@@ -13,16 +13,16 @@ use crate::browser::{Browser, HEAD_LINES, Mode};
 use crate::columns::Widths;
 use crate::data::{Data, Fault, Item, ItemId, Kind};
 use crate::keys::{Action, TABLE};
-use crate::list::Rows;
+use crate::list::ListRows;
 use crate::search;
-use crate::tally::{Group, Tally};
+use crate::tally::{Group, GroupTally};
 use crate::view::View;
 
 /// The first column of a fault, behind those of the marks.
 const FAULT_START: usize = 2;
 
 /// The cells of a row, from left to right.
-struct Cells {
+struct RowCells {
     marks: String,
     size: String,
     percent: String,
@@ -57,29 +57,29 @@ impl Browser {
             let place = top + line;
             let y = HEAD_LINES + line;
             match &self.list.rows {
-                Rows::Items(ids) => {
+                ListRows::Items(ids) => {
                     let id = ids[place];
                     if let Some(item) = data.item(id) {
                         let cells = self.item_cells(id, &item, data, sums, &widths, canvas);
                         let program = self.list.programs.get(place).copied();
-                        let cells = Cells {
+                        let cells = RowCells {
                             program: program.unwrap_or_default(),
                             ..cells
                         };
                         draw_cells(&cells, &widths, y, canvas);
                     }
                 }
-                Rows::Groups(groups) => {
+                ListRows::Groups(groups) => {
                     let cells = self.group_cells(&groups[place], &widths, canvas);
                     draw_cells(&cells, &widths, y, canvas);
                 }
-                Rows::Faults(faults, _) => draw_fault(&faults[place], y, canvas),
+                ListRows::Faults(faults, _) => draw_fault(&faults[place], y, canvas),
             }
             if place == self.list.cursor() {
                 canvas.reverse(y);
                 let x = match &self.list.rows {
-                    Rows::Faults(..) => FAULT_START,
-                    Rows::Items(_) | Rows::Groups(_) => widths.name_start(),
+                    ListRows::Faults(..) => FAULT_START,
+                    ListRows::Items(_) | ListRows::Groups(_) => widths.name_start(),
                 };
                 cursor = Cursor::of_choice(x.min(canvas.width() - 1), y);
             }
@@ -91,7 +91,7 @@ impl Browser {
     /// of now, so their shares are shares of a sum of now.
     fn sums_of_now(&self, data: &dyn Data) -> (u128, u128) {
         let of_answer = (self.list.whole, self.list.largest);
-        let Rows::Items(ids) = &self.list.rows else {
+        let ListRows::Items(ids) = &self.list.rows else {
             return of_answer;
         };
         if data.is_final() {
@@ -203,7 +203,7 @@ impl Browser {
         (whole, largest): (u128, u128),
         widths: &Widths,
         canvas: &Canvas<'_>,
-    ) -> Cells {
+    ) -> RowCells {
         let bytes = self.chosen.bytes.of(item);
         let absent = || canvas.charset.absent().to_owned();
         let owner = match item.uid {
@@ -228,7 +228,7 @@ impl Browser {
         let mark = if is_marked { '*' } else { ' ' };
         // Under a filter a directory counts the items that pass, and not itself.
         let knows_empty = data.is_final() && self.chosen.filter.is_empty();
-        Cells {
+        RowCells {
             marks: format!("{mark}{}", letter(item, knows_empty)),
             size: self.options.format.text(bytes),
             percent: share(bytes, whole),
@@ -260,11 +260,11 @@ impl Browser {
         }
     }
 
-    fn group_cells(&self, tally: &Tally, widths: &Widths, canvas: &Canvas<'_>) -> Cells {
+    fn group_cells(&self, tally: &GroupTally, widths: &Widths, canvas: &Canvas<'_>) -> RowCells {
         let bytes = tally.sums.bytes(self.chosen.bytes);
         let absent = || canvas.charset.absent().to_owned();
         let name = self.group_name(&tally.group, canvas);
-        Cells {
+        RowCells {
             marks: String::new(),
             size: self.options.format.text(bytes),
             percent: share(bytes, self.list.whole),
@@ -323,7 +323,7 @@ fn letter(item: &Item<'_>, knows_empty: bool) -> char {
     }
 }
 
-fn draw_cells(cells: &Cells, widths: &Widths, y: usize, canvas: &mut Canvas<'_>) {
+fn draw_cells(cells: &RowCells, widths: &Widths, y: usize, canvas: &mut Canvas<'_>) {
     let alarm = match cells.marks.ends_with('!') {
         true => Look::Alarm,
         false => Look::Marked,
