@@ -28,18 +28,25 @@ static int64_t now_ns(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static void add_times(struct answer *answer, const struct sw_columns *columns, size_t row) {
-  int64_t time = columns->mtime_ns[row];
+static const void *values(const struct sw_columns *columns, const char *name) {
+  const struct sw_attribute *attribute = sw_attribute_of(columns, name);
+  return attribute ? attribute->values : NULL;
+}
+
+static void add_times(struct answer *answer, const int64_t *mtime, size_t row) {
+  int64_t time = mtime[row];
   // Rounded down.
   answer->modified += time / NANOSECONDS - (time % NANOSECONDS < 0);
 }
 
 // Rows that are no directories.
 static void add_entries(struct answer *answer, const struct sw_columns *columns) {
+  const uint64_t *size = values(columns, "size");
+  const int64_t *mtime = values(columns, "mtime");
   answer->files += columns->len;
   for (size_t row = 0; row < columns->len; row++) {
-    if (columns->size && columns->types[row] == SW_FILE) answer->bytes += columns->size[row];
-    if (columns->mtime_ns) add_times(answer, columns, row);
+    if (size && columns->types[row] == SW_FILE) answer->bytes += size[row];
+    if (mtime) add_times(answer, mtime, row);
   }
   for (size_t at = 0; at < columns->odd_time_count; at++)
     if (columns->odd_times[at].column == SW_MTIME) answer->modified += columns->odd_times[at].seconds;
@@ -47,11 +54,12 @@ static void add_entries(struct answer *answer, const struct sw_columns *columns)
 
 static void add_directories(struct answer *answer, const struct sw_directories *directories) {
   const struct sw_columns *columns = directories->columns;
+  const int64_t *mtime = values(columns, "mtime");
   for (size_t row = 0; row < columns->len; row++) {
     bool is_root = columns->has_dir && !(columns->has_dir[row / 8] >> row % 8 & 1);
     if (is_root) continue;
     answer->directories++;
-    if (columns->mtime_ns) add_times(answer, columns, row);
+    if (mtime) add_times(answer, mtime, row);
   }
 }
 

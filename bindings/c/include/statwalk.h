@@ -78,6 +78,18 @@ struct ArrowArrayStream {
 
 #endif // ARROW_C_STREAM_INTERFACE
 
+/// 16 bits without a sign: uint16_t.
+#define SW_U16 1
+
+/// 32 bits without a sign: uint32_t.
+#define SW_U32 2
+
+/// 64 bits without a sign: uint64_t.
+#define SW_U64 3
+
+/// Nanoseconds since 1970: int64_t. Where they do not fit, the value is not known.
+#define SW_TIME_NS 4
+
 /// The call did what it says.
 #define SW_OK 0
 
@@ -258,6 +270,20 @@ typedef struct sw_report {
   uint64_t crossings;
 } sw_report;
 
+/// The values of one attribute.
+typedef struct sw_attribute {
+  /// The name, as in tables of Arrow: "size", "uid", "mtime".
+  const char *name;
+  /// The column that asks for it: SW_SIZE and its neighbours. Two attributes can have one.
+  uint32_t column;
+  /// SW_U16 and its neighbours.
+  uint32_t kind;
+  /// A value for each row; NULL without rows.
+  const void *values;
+  /// A bit for each row: whether its value is known. A stat can fail.
+  const uint8_t *is_known;
+} sw_attribute;
+
 /// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
 typedef struct sw_odd_time {
   /// The row.
@@ -290,42 +316,10 @@ typedef struct sw_columns {
   const int64_t *path_offsets;
   /// SW_FILE and its neighbours.
   const uint8_t *types;
-  /// A bit for each row: whether its attributes are known. A stat can fail.
-  const uint8_t *is_known;
-  /// st_size.
-  const uint64_t *size;
-  /// 512 times st_blocks.
-  const uint64_t *allocated;
-  /// st_nlink.
-  const uint32_t *links;
-  /// st_ino.
-  const uint64_t *ino;
-  /// st_dev.
-  const uint64_t *dev;
-  /// Nanoseconds since 1970; valid where the bit in `mtime_is_known` is 1.
-  const int64_t *mtime_ns;
-  /// As `mtime_ns`.
-  const int64_t *atime_ns;
-  /// As `mtime_ns`.
-  const int64_t *ctime_ns;
-  /// As `mtime_ns`.
-  const int64_t *btime_ns;
-  /// Whether each time is known and fits into nanoseconds.
-  const uint8_t *mtime_is_known;
-  /// As `mtime_is_known`.
-  const uint8_t *atime_is_known;
-  /// As `mtime_is_known`.
-  const uint8_t *ctime_is_known;
-  /// As `mtime_is_known`.
-  const uint8_t *btime_is_known;
-  /// st_uid.
-  const uint32_t *uid;
-  /// st_gid.
-  const uint32_t *gid;
-  /// st_mode.
-  const uint16_t *mode;
-  /// st_rdev.
-  const uint64_t *rdev;
+  /// The attributes that were asked for.
+  const struct sw_attribute *attributes;
+  /// How many there are.
+  size_t attribute_count;
   /// Times that nanoseconds do not hold, by row: nearly always none.
   const struct sw_odd_time *odd_times;
   /// How many there are.
@@ -478,6 +472,10 @@ int sw_arrow_schema(const struct sw_scan *scan, struct ArrowSchema *schema);
 int sw_arrow_stream(const struct sw_scan *scan,
                     bool allow_incomplete,
                     struct ArrowArrayStream *stream);
+
+/// Finds an attribute by its name, such as "size"; NULL where it was not asked for.
+const struct sw_attribute *sw_attribute_of(const struct sw_columns *columns,
+                                           const char *name);
 
 /// Says why the last call of this thread that answered SW_FAILED, or NULL in place of a
 /// pointer, has failed. The words are there until the next failure of the thread.

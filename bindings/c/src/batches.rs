@@ -10,7 +10,8 @@ use statwalk_stream::{Batch, Batches, Failure, Request, Step};
 
 use crate::border::{exclusive, guard, guard_unit, patience, shared};
 use crate::columns::{
-    ColumnPointers, DirectoryPointers, OddTimeRow, directory_pointers, odd_times, pointers,
+    AttributePointer, ColumnPointers, DirectoryPointers, OddTimeRow, attributes,
+    directory_pointers, odd_times, pointers,
 };
 use crate::failures::{
     ErrorItem, HeldError, SW_END, SW_ERROR, SW_OK, SW_VALUE, SW_WAITING, ScanReport,
@@ -37,6 +38,7 @@ pub struct BatchHandle {
     directory_columns: ColumnPointers,
     /// Those that the pointers lead to.
     _odd_times: [Vec<OddTimeRow>; 2],
+    _attributes: [Vec<AttributePointer>; 2],
 }
 
 /// Begins a scan that gives columns. sw_batches_close ends it.
@@ -118,15 +120,20 @@ impl BatchHandle {
     fn new(batch: Batch, request: &Request) -> Box<BatchHandle> {
         let rows = batch.rows();
         let (entries, directories) = (rows.entries(), rows.directories());
-        let odd = [odd_times(entries), odd_times(&directories.columns)];
+        let tables = [entries, &directories.columns];
+        let odd = tables.map(odd_times);
+        let of = tables.map(|columns| attributes(columns, request.fields()));
         let paths = batch.paths();
-        let of_entries = pointers(entries, paths.map(|paths| &paths[0]), &odd[0]);
-        let of_directories = pointers(&directories.columns, paths.map(|paths| &paths[1]), &odd[1]);
+        let [of_entries, of_directories] = [0, 1].map(|at| {
+            let paths = paths.map(|paths| &paths[at]);
+            pointers(tables[at], paths, &of[at], &odd[at])
+        });
         let mut handle = Box::new(BatchHandle {
             entries: of_entries,
             directories: directory_pointers(directories),
             directory_columns: of_directories,
             _odd_times: odd,
+            _attributes: of,
             request: request.clone(),
             batch,
         });

@@ -2,7 +2,10 @@
 
 //! The columns of a batch as pointers.
 
-use statwalk_core::{Bits, Columns, Directories};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::sync::LazyLock;
+
+use statwalk_core::{Bits, Column, Columns, Directories, Fields, Values};
 use statwalk_stream::Paths;
 
 /// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
@@ -16,6 +19,31 @@ pub struct OddTimeRow {
     /// Seconds since 1970.
     pub seconds: i64,
 }
+
+/// The values of one attribute.
+#[repr(C)]
+#[derive(Debug)]
+pub struct AttributePointer {
+    /// The name, as in tables of Arrow: "size", "uid", "mtime".
+    pub name: *const c_char,
+    /// The column that asks for it: SW_SIZE and its neighbours. Two attributes can have one.
+    pub column: u32,
+    /// SW_U16 and its neighbours.
+    pub kind: u32,
+    /// A value for each row; NULL without rows.
+    pub values: *const c_void,
+    /// A bit for each row: whether its value is known. A stat can fail.
+    pub is_known: *const u8,
+}
+
+/// 16 bits without a sign: uint16_t.
+pub const SW_U16: u32 = 1;
+/// 32 bits without a sign: uint32_t.
+pub const SW_U32: u32 = 2;
+/// 64 bits without a sign: uint64_t.
+pub const SW_U64: u32 = 3;
+/// Nanoseconds since 1970: int64_t. Where they do not fit, the value is not known.
+pub const SW_TIME_NS: u32 = 4;
 
 /// Entries of many directories, in columns. A column that was not asked for is NULL.
 ///
@@ -41,42 +69,10 @@ pub struct ColumnPointers {
     pub path_offsets: *const i64,
     /// SW_FILE and its neighbours.
     pub types: *const u8,
-    /// A bit for each row: whether its attributes are known. A stat can fail.
-    pub is_known: *const u8,
-    /// st_size.
-    pub size: *const u64,
-    /// 512 times st_blocks.
-    pub allocated: *const u64,
-    /// st_nlink.
-    pub links: *const u32,
-    /// st_ino.
-    pub ino: *const u64,
-    /// st_dev.
-    pub dev: *const u64,
-    /// Nanoseconds since 1970; valid where the bit in `mtime_is_known` is 1.
-    pub mtime_ns: *const i64,
-    /// As `mtime_ns`.
-    pub atime_ns: *const i64,
-    /// As `mtime_ns`.
-    pub ctime_ns: *const i64,
-    /// As `mtime_ns`.
-    pub btime_ns: *const i64,
-    /// Whether each time is known and fits into nanoseconds.
-    pub mtime_is_known: *const u8,
-    /// As `mtime_is_known`.
-    pub atime_is_known: *const u8,
-    /// As `mtime_is_known`.
-    pub ctime_is_known: *const u8,
-    /// As `mtime_is_known`.
-    pub btime_is_known: *const u8,
-    /// st_uid.
-    pub uid: *const u32,
-    /// st_gid.
-    pub gid: *const u32,
-    /// st_mode.
-    pub mode: *const u16,
-    /// st_rdev.
-    pub rdev: *const u64,
+    /// The attributes that were asked for.
+    pub attributes: *const AttributePointer,
+    /// How many there are.
+    pub attribute_count: usize,
     /// Times that nanoseconds do not hold, by row: nearly always none.
     pub odd_times: *const OddTimeRow,
     /// How many there are.
@@ -117,19 +113,80 @@ pub(crate) fn odd_times(columns: &Columns) -> Vec<OddTimeRow> {
     .collect()
 }
 
+/// The attributes of some columns as the interface has them.
+pub(crate) fn attributes(columns: &Columns, fields: Fields) -> Vec<AttributePointer> {
+    let attribute = |column: Column| {
+        let (kind, values) = match columns.values(&column) {
+            Values::U16(values) => (SW_U16, start(&values).cast()),
+            Values::U32(values) => (SW_U32, start(&values).cast()),
+            Values::U64(values) => (SW_U64, start(&values).cast()),
+            Values::TimeNs(values) => (SW_TIME_NS, start(&values).cast()),
+            // A kind that this library does not know has no values here.
+            _ => (0, std::ptr::null()),
+        };
+        AttributePointer {
+            name: c_name(column.name),
+            column: column.field.bits(),
+            kind,
+            values,
+            is_known: bits(columns.known(&column)),
+        }
+    };
+    Column::of(fields).into_iter().map(attribute).collect()
+}
+
+/// The name of an attribute with a NUL. There are few, and they stay.
+fn c_name(name: &str) -> *const c_char {
+    static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
+        let all = Column::of(Fields::ALL).into_iter();
+        all.filter_map(|column| CString::new(column.name).ok())
+            .collect()
+    });
+    let known = NAMES
+        .iter()
+        .find(|known| known.to_bytes() == name.as_bytes());
+    known.map_or(std::ptr::null(), |name| name.as_ptr())
+}
+
+/// Finds an attribute by its name, such as "size"; NULL where it was not asked for.
+///
+/// # Safety
+///
+/// `columns` is NULL or of a batch that is not freed, and `name` ends with a NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_attribute_of(
+    columns: *const ColumnPointers,
+    name: *const c_char,
+) -> *const AttributePointer {
+    if columns.is_null() || name.is_null() {
+        return std::ptr::null();
+    }
+    // SAFETY: the caller gives columns of a batch, whose list is there as long, and a name.
+    let (all, name) = unsafe {
+        let ColumnPointers {
+            attributes,
+            attribute_count,
+            ..
+        } = *columns;
+        let all = match attributes.is_null() {
+            true => &[][..],
+            false => std::slice::from_raw_parts(attributes, attribute_count),
+        };
+        (all, CStr::from_ptr(name))
+    };
+    // SAFETY: each name is one of the list that stays.
+    let found = all
+        .iter()
+        .find(|one| !one.name.is_null() && unsafe { CStr::from_ptr(one.name) } == name);
+    found.map_or(std::ptr::null(), |found| &raw const *found)
+}
+
 pub(crate) fn pointers(
     columns: &Columns,
     paths: Option<&Paths>,
+    attributes: &[AttributePointer],
     odd: &[OddTimeRow],
 ) -> ColumnPointers {
-    let of = &columns.attributes;
-    let [mtime_ns, atime_ns, ctime_ns, btime_ns] = of.times_ns.each_ref().map(|ns| start(ns));
-    let [
-        mtime_is_known,
-        atime_is_known,
-        ctime_is_known,
-        btime_is_known,
-    ] = columns.times_are_known.each_ref().map(bits);
     let has_names = !columns.name_offsets.is_empty();
     ColumnPointers {
         len: columns.len(),
@@ -144,24 +201,8 @@ pub(crate) fn pointers(
         paths: paths.map_or(std::ptr::null(), |paths| paths.bytes.as_ptr()),
         path_offsets: paths.map_or(std::ptr::null(), |paths| paths.offsets.as_ptr()),
         types: columns.kinds.as_ptr(),
-        is_known: bits(&columns.is_known),
-        size: start(&of.size_bytes),
-        allocated: start(&of.allocated_bytes),
-        links: start(&of.links),
-        ino: start(&of.inos),
-        dev: start(&of.devs),
-        mtime_ns,
-        atime_ns,
-        ctime_ns,
-        btime_ns,
-        mtime_is_known,
-        atime_is_known,
-        ctime_is_known,
-        btime_is_known,
-        uid: start(&of.uids),
-        gid: start(&of.gids),
-        mode: start(&of.modes),
-        rdev: start(&of.rdevs),
+        attributes: start(attributes),
+        attribute_count: attributes.len(),
         odd_times: start(odd),
         odd_time_count: odd.len(),
     }

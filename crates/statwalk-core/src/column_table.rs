@@ -4,6 +4,9 @@
 //!
 //! The program, the bindings and the sinks take their lists from here.
 
+use std::borrow::Cow;
+use std::mem::take;
+
 use crate::bits::Bits;
 use crate::columns::Columns;
 use crate::fields::Fields;
@@ -90,63 +93,93 @@ pub enum ColumnKind {
 /// The values of a column, one for each row, or none where its field was not wanted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Values {
+pub enum Values<'a> {
     /// 16 bits without a sign.
-    U16(Vec<u16>),
+    U16(Cow<'a, [u16]>),
     /// 32 bits without a sign.
-    U32(Vec<u32>),
+    U32(Cow<'a, [u32]>),
     /// 64 bits without a sign.
-    U64(Vec<u64>),
+    U64(Cow<'a, [u64]>),
     /// Nanoseconds since 1970; known where the bits of their time say so.
-    TimeNs(Vec<i64>),
+    TimeNs(Cow<'a, [i64]>),
 }
 
 impl Column {
-    /// The columns of some fields, in the order of [`Columns::into_values`].
+    /// The columns of some fields, in the order of the bits of their fields.
     #[must_use]
     pub fn of(fields: Fields) -> Vec<Column> {
-        let all = Columns::default().into_values(fields).into_iter();
-        all.map(|(column, ..)| column).collect()
+        let columns = |name, field, kind| Column { name, field, kind };
+        let mut all = vec![
+            columns("ino", Fields::ID, ColumnKind::U64),
+            columns("dev", Fields::ID, ColumnKind::U64),
+        ];
+        let times = Time::ALL.map(|time| columns(time.name(), time.field(), ColumnKind::TimeNs));
+        all.extend(times);
+        macro_rules! number {
+            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
+                $(, $with:ident)?;)+) => {
+                $(all.push(columns($name, Fields::$field, kind_of!($type)));)+
+            };
+        }
+        with_numbers!(number);
+        all.retain(|column| fields.contains(column.field));
+        all.sort_by_key(|column| column.field.bits());
+        all
     }
 
-    const fn new(name: &'static str, field: Fields, kind: ColumnKind) -> Column {
-        Column { name, field, kind }
+    /// The time that it has; absent for other columns.
+    fn time(&self) -> Option<Time> {
+        Time::ALL.into_iter().find(|time| time.name() == self.name)
     }
 }
 
 impl Columns {
-    /// Gives away the values of each attribute of some fields, with the bits that say which
-    /// are known, in the order of the bits of their fields.
+    /// The values of a column, where they lie.
     #[must_use]
-    pub fn into_values(self, fields: Fields) -> Vec<(Column, Values, Bits)> {
-        let Columns {
-            is_known,
-            times_are_known,
-            attributes: of,
-            ..
-        } = self;
-        let [ino, dev] = ["ino", "dev"].map(|name| Column::new(name, Fields::ID, ColumnKind::U64));
-        let mut all = vec![
-            (ino, Values::U64(of.inos), is_known.clone()),
-            (dev, Values::U64(of.devs), is_known.clone()),
-        ];
-        let times = of.times_ns.into_iter().zip(times_are_known);
-        for (time, (times_ns, known)) in Time::ALL.into_iter().zip(times) {
-            let column = Column::new(time.name(), time.field(), ColumnKind::TimeNs);
-            all.push((column, Values::TimeNs(times_ns), known));
+    pub fn values(&self, column: &Column) -> Values<'_> {
+        let of = &self.attributes;
+        if let Some(time) = column.time() {
+            return Values::TimeNs(Cow::Borrowed(&of.times_ns[time.index()]));
         }
         macro_rules! number {
             ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
                 $(, $with:ident)?;)+) => {
-                $(
-                    let column = Column::new($name, Fields::$field, kind_of!($type));
-                    all.push((column, values_of!($type, of.$column), is_known.clone()));
-                )+
+                match column.name {
+                    $($name => values_of!($type, Cow::Borrowed(&of.$column[..])),)+
+                    "ino" => Values::U64(Cow::Borrowed(&of.inos)),
+                    _ => Values::U64(Cow::Borrowed(&of.devs)),
+                }
             };
         }
-        with_numbers!(number);
-        all.retain(|(column, ..)| fields.contains(column.field));
-        all.sort_by_key(|(column, ..)| column.field.bits());
-        all
+        with_numbers!(number)
+    }
+
+    /// Takes the values of a column out, without a copy.
+    #[must_use]
+    pub fn take_values(&mut self, column: &Column) -> Values<'static> {
+        let of = &mut self.attributes;
+        if let Some(time) = column.time() {
+            return Values::TimeNs(Cow::Owned(take(&mut of.times_ns[time.index()])));
+        }
+        macro_rules! number {
+            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
+                $(, $with:ident)?;)+) => {
+                match column.name {
+                    $($name => values_of!($type, Cow::Owned(take(&mut of.$column))),)+
+                    "ino" => Values::U64(Cow::Owned(take(&mut of.inos))),
+                    _ => Values::U64(Cow::Owned(take(&mut of.devs))),
+                }
+            };
+        }
+        with_numbers!(number)
+    }
+
+    /// Which values of a column are known.
+    #[must_use]
+    pub fn known(&self, column: &Column) -> &Bits {
+        match column.time() {
+            Some(time) => &self.times_are_known[time.index()],
+            None => &self.is_known,
+        }
     }
 }

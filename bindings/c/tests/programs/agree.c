@@ -87,14 +87,27 @@ static void of_walk(facts *all, const sw_scan *scan) {
     sw_walk_close(walk, NULL);
 }
 
+#define VALUES(type, name) const type *name = sw_attribute_of(c, #name)->values
+
 static void add_rows(facts *all, const sw_columns *c) {
+    if (sw_attribute_of(c, "absent") || sw_attribute_of(NULL, "size")) die("sw_attribute_of");
+    VALUES(uint64_t, ino);
+    VALUES(uint64_t, dev);
+    VALUES(uint64_t, size);
+    VALUES(uint64_t, allocated);
+    VALUES(uint32_t, links);
+    VALUES(uint32_t, uid);
+    VALUES(uint32_t, gid);
+    VALUES(uint16_t, mode);
+    VALUES(int64_t, mtime);
+    VALUES(int64_t, ctime);
     for (size_t i = 0; i < c->len; i++) {
         int64_t begin = c->path_offsets[i];
         fact *f = add(all, (const char *)c->paths + begin, c->path_offsets[i + 1] - begin);
-        f->ino = c->ino[i], f->dev = c->dev[i], f->size = c->size[i];
-        f->allocated = c->allocated[i], f->links = c->links[i];
-        f->uid = c->uid[i], f->gid = c->gid[i], f->mode = c->mode[i];
-        f->mtime = c->mtime_ns[i], f->ctime = c->ctime_ns[i];
+        f->ino = ino[i], f->dev = dev[i], f->size = size[i];
+        f->allocated = allocated[i], f->links = links[i];
+        f->uid = uid[i], f->gid = gid[i], f->mode = mode[i];
+        f->mtime = mtime[i], f->ctime = ctime[i];
         for (size_t odd = 0; odd < c->odd_time_count; odd++) {
             if (c->odd_times[odd].row != i) continue;
             int64_t time = ns(c->odd_times[odd].seconds, 0);

@@ -143,12 +143,13 @@ fn table(mut columns: Columns, ids: Column, paths: Option<Paths>, fields: Fields
     let kinds = Buffer::of(std::mem::take(&mut columns.kinds));
     let kinds = vec![Buffer::absent(), kinds];
     children.push(array(rows, 0, kinds, Vec::new(), Some(words_of_types())));
-    for (_, values, known) in columns.into_values(fields) {
-        let values = match values {
-            Values::U16(values) => Buffer::of(values),
-            Values::U32(values) => Buffer::of(values),
-            Values::U64(values) => Buffer::of(values),
-            Values::TimeNs(values) => Buffer::of(values),
+    for column in Attribute::of(fields) {
+        let known = columns.known(&column).clone();
+        let values = match columns.take_values(&column) {
+            Values::U16(values) => Buffer::of(values.into_owned()),
+            Values::U32(values) => Buffer::of(values.into_owned()),
+            Values::U64(values) => Buffer::of(values.into_owned()),
+            Values::TimeNs(values) => Buffer::of(values.into_owned()),
             // The schema has no column of another kind.
             _ => Buffer::absent(),
         };

@@ -177,12 +177,11 @@ final class NativeBatches implements Batches {
 
     /** By `struct sw_columns`: its members have eight bytes each. */
     private static Rows columns(long pointer) {
-        long[] c = NativeMemory.longs(pointer, 25);
+        long[] c = NativeMemory.longs(pointer, 10);
         Rows rows = new Rows();
         int length = rows.length = (int) c[0];
-        int bits = (length + 7) / 8;
         rows.dirs = NativeMemory.ints(c[1], length);
-        rows.hasDir = NativeMemory.bytes(c[2], bits);
+        rows.hasDir = NativeMemory.bytes(c[2], (length + 7) / 8);
         if (c[4] != 0) {
             rows.nameOffsets = NativeMemory.ints(c[4], length + 1);
             rows.names = NativeMemory.bytes(c[3], rows.nameOffsets[length]);
@@ -192,21 +191,44 @@ final class NativeBatches implements Batches {
             rows.paths = NativeMemory.bytes(c[5], (int) rows.pathOffsets[length]);
         }
         rows.types = NativeMemory.bytes(c[7], length);
-        rows.isKnown = NativeMemory.bytes(c[8], bits);
-        rows.size = NativeMemory.longs(c[9], length);
-        rows.ino = NativeMemory.longs(c[12], length);
-        rows.dev = NativeMemory.longs(c[13], length);
-        rows.mtime = NativeMemory.longs(c[14], length);
-        rows.atime = NativeMemory.longs(c[15], length);
-        rows.ctime = NativeMemory.longs(c[16], length);
-        rows.btime = NativeMemory.longs(c[17], length);
-        rows.mtimeIsKnown = NativeMemory.bytes(c[18], bits);
-        rows.atimeIsKnown = NativeMemory.bytes(c[19], bits);
-        rows.ctimeIsKnown = NativeMemory.bytes(c[20], bits);
-        rows.btimeIsKnown = NativeMemory.bytes(c[21], bits);
-        rows.uid = NativeMemory.ints(c[22], length);
-        rows.gid = NativeMemory.ints(c[23], length);
-        rows.mode = NativeMemory.shorts(c[24], length);
+        for (int at = 0; at < c[9]; at++) {
+            attribute(rows, NativeMemory.longs(c[8] + 32L * at, 4));
+        }
         return rows;
+    }
+
+    /** By `struct sw_attribute`: a name, two numbers of four bytes, values, and bits. */
+    private static void attribute(Rows rows, long[] attribute) {
+        int length = rows.length;
+        long values = attribute[2];
+        byte[] known = NativeMemory.bytes(attribute[3], (length + 7) / 8);
+        switch (NativeMemory.text(attribute[0])) {
+            case "size" -> rows.size = NativeMemory.longs(values, length);
+            case "ino" -> rows.ino = NativeMemory.longs(values, length);
+            case "dev" -> rows.dev = NativeMemory.longs(values, length);
+            case "uid" -> rows.uid = NativeMemory.ints(values, length);
+            case "gid" -> rows.gid = NativeMemory.ints(values, length);
+            case "mode" -> {
+                rows.mode = NativeMemory.shorts(values, length);
+                rows.isKnown = known;
+            }
+            case "mtime" -> {
+                rows.mtime = NativeMemory.longs(values, length);
+                rows.mtimeIsKnown = known;
+            }
+            case "atime" -> {
+                rows.atime = NativeMemory.longs(values, length);
+                rows.atimeIsKnown = known;
+            }
+            case "ctime" -> {
+                rows.ctime = NativeMemory.longs(values, length);
+                rows.ctimeIsKnown = known;
+            }
+            case "btime" -> {
+                rows.btime = NativeMemory.longs(values, length);
+                rows.btimeIsKnown = known;
+            }
+            default -> { }
+        }
     }
 }
