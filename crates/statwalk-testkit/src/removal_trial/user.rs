@@ -41,6 +41,8 @@ pub(super) struct User<'a> {
     old_marks: BTreeSet<PathBuf>,
     /// By path below the root: what the scan found, and later readings.
     seen: BTreeMap<PathBuf, BTreeSet<Thing>>,
+    /// Whether no mount showed a directory again at the last scan: the browser has it once.
+    is_once: bool,
     /// Whether nothing moves before the next removal.
     is_quiet: bool,
     /// Whether nothing moved since the last scan.
@@ -79,6 +81,7 @@ impl<'a> User<'a> {
             marks: BTreeMap::new(),
             old_marks: BTreeSet::new(),
             seen: BTreeMap::new(),
+            is_once: true,
             is_quiet: false,
             is_calm: true,
             moves: 0,
@@ -230,6 +233,7 @@ impl<'a> User<'a> {
     fn see_all(&mut self) {
         self.seen.clear();
         self.is_calm = true;
+        self.is_once = Picture::of(&self.forest.root).has_directories_once();
         self.see(Path::new(""));
     }
 
@@ -833,8 +837,8 @@ impl<'a> User<'a> {
         let frame = self.seat.frame();
         let whole = Picture::of(&self.forest.root);
         let (shown, count) = (frame.entries(), whole.things.len() as u64);
-        // A directory that mounts show twice counts once.
-        let is_known = whole.has_directories_once();
+        // A directory that mounts show twice counts once. One of the two can be gone by now.
+        let is_known = self.is_once && whole.has_directories_once();
         self.check(!is_known || shown == Some(count), || {
             format!("{shown:?} of {count} entries")
         });
