@@ -79,6 +79,9 @@ pub enum Cause {
     System(Errno),
     /// A directory changed each time it was read: what was read last counts.
     Changed,
+    /// A file with patterns is a FIFO, a device or a socket. The number is the system's for
+    /// a wrong type.
+    NotRegular(Errno),
 }
 
 impl Cause {
@@ -86,7 +89,7 @@ impl Cause {
     #[must_use]
     pub fn errno(self) -> Option<Errno> {
         match self {
-            Cause::System(errno) => Some(errno),
+            Cause::System(errno) | Cause::NotRegular(errno) => Some(errno),
             Cause::Changed => None,
         }
     }
@@ -97,6 +100,7 @@ impl fmt::Display for Cause {
         match self {
             Cause::System(errno) => errno.fmt(f),
             Cause::Changed => f.write_str("changed while it was read"),
+            Cause::NotRegular(_) => f.write_str("not a regular file"),
         }
     }
 }
@@ -108,7 +112,7 @@ impl std::error::Error for Cause {}
 impl From<Cause> for io::Error {
     fn from(cause: Cause) -> io::Error {
         match cause {
-            Cause::System(errno) => errno.into(),
+            Cause::System(errno) | Cause::NotRegular(errno) => errno.into(),
             Cause::Changed => io::Error::other(cause),
         }
     }
@@ -324,7 +328,7 @@ impl From<Error> for io::Error {
 #[derive(Debug, Default)]
 pub(crate) struct ErrorList {
     pub(crate) kept: Vec<EntryError>,
-    pub(crate) counts: Vec<(Op, Errno, u64)>,
+    pub(crate) counts: Vec<(Op, Cause, u64)>,
 }
 
 impl ErrorList {
@@ -335,17 +339,17 @@ impl ErrorList {
         }
     }
 
-    pub(crate) fn count(&mut self, op: Op, errno: Errno, more: u64) {
-        match self.counts.iter_mut().find(|c| (c.0, c.1) == (op, errno)) {
+    pub(crate) fn count(&mut self, op: Op, cause: Cause, more: u64) {
+        match self.counts.iter_mut().find(|c| (c.0, c.1) == (op, cause)) {
             Some(count) => count.2 += more,
-            None => self.counts.push((op, errno, more)),
+            None => self.counts.push((op, cause, more)),
         }
     }
 
     pub(crate) fn absorb(&mut self, other: ErrorList) {
         self.kept.extend(other.kept);
-        for (op, errno, count) in other.counts {
-            self.count(op, errno, count);
+        for (op, cause, count) in other.counts {
+            self.count(op, cause, count);
         }
     }
 }

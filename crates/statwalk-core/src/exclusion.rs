@@ -280,7 +280,7 @@ impl IgnoreRules {
                 Err(error) if is_none(&error) || path.is_dir() => continue,
                 Err(error) => Err(error
                     .raw_os_error()
-                    .map_or(Failure::INVALID, |number| Failure::Other(Errno(number)))),
+                    .map_or(Failure::NOT_REGULAR, |number| Failure::Other(Errno(number)))),
             };
             match with {
                 Ok(with) => chain = with,

@@ -6,7 +6,7 @@
 //! each, for messages alone: the same failure has other numbers elsewhere. A source
 //! translates the errors of its system.
 
-use crate::error::Errno;
+use crate::error::{Cause, Errno};
 use crate::system::numbers;
 
 /// A kind of failure, with the number that the system has for it.
@@ -22,6 +22,8 @@ pub(crate) enum Failure {
     OtherDevice(Errno),
     /// A name or a path is longer than the system takes.
     NameTooLong(Errno),
+    /// It must be a regular file, and is of another type.
+    NotRegular(Errno),
     /// The core makes no difference between others.
     Other(Errno),
 }
@@ -43,8 +45,16 @@ impl Failure {
     pub(crate) const TOO_LARGE: Failure = Failure::Other(Errno(numbers::TOO_LARGE));
     /// All together have more than a bound allows.
     pub(crate) const NO_MEMORY: Failure = Failure::Other(Errno(numbers::NO_MEMORY));
-    /// It is of another type than it must be.
-    pub(crate) const INVALID: Failure = Failure::Other(Errno(numbers::INVALID));
+    /// It must be a regular file, and is none.
+    pub(crate) const NOT_REGULAR: Failure = Failure::NotRegular(Errno(numbers::INVALID));
+
+    /// The cause as callers see it.
+    pub(crate) fn cause(self) -> Cause {
+        match self {
+            Failure::NotRegular(errno) => Cause::NotRegular(errno),
+            failure => Cause::System(failure.errno()),
+        }
+    }
 
     /// The number of the system.
     pub(crate) fn errno(self) -> Errno {
@@ -54,6 +64,7 @@ impl Failure {
             | Failure::Loop(errno)
             | Failure::OtherDevice(errno)
             | Failure::NameTooLong(errno)
+            | Failure::NotRegular(errno)
             | Failure::Other(errno) => errno,
         }
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{EntryError, Errno, Op};
+use crate::error::{Cause, EntryError, Errno, Op};
 use crate::plan::Plan;
 
 /// The answer of a scan.
@@ -43,7 +43,7 @@ pub struct Report {
     /// [`Scan::errors_kept`](crate::Scan::errors_kept).
     pub errors: Vec<EntryError>,
     /// How many there are by cause, exactly, the most frequent first.
-    pub error_counts: Vec<(Op, Errno, u64)>,
+    pub error_counts: Vec<(Op, Cause, u64)>,
     /// Kernel file systems that were left out.
     pub left_out: Vec<LeftOut>,
     /// Where the scan hung when it was cancelled: directories that a worker

@@ -406,7 +406,9 @@ impl From<Failure> for NotOpened {
             // For a link, O_NOFOLLOW gives ELOOP, and with O_DIRECTORY ENOTDIR.
             Failure::NotADirectory(_) | Failure::Loop(_) => NotOpened::NotADirectory(failure),
             Failure::OtherDevice(_) => NotOpened::OtherMount,
-            Failure::NameTooLong(_) | Failure::Other(_) => NotOpened::Refused(failure),
+            Failure::NameTooLong(_) | Failure::NotRegular(_) | Failure::Other(_) => {
+                NotOpened::Refused(failure)
+            }
         }
     }
 }

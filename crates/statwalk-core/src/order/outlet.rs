@@ -377,16 +377,16 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
     }
 
     fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, failure: Failure) {
-        let errno = failure.errno();
+        let cause = failure.cause();
         WorkerProgress::add(&self.pool.progress[self.slot.index()].unreadable, 1);
         self.with_results(|results| {
             results.root(root as usize).unreadable += 1;
-            results.errors.count(op, errno, 1);
+            results.errors.count(op, cause, 1);
         });
         self.report(EntryError {
             path,
             op,
-            cause: Cause::System(errno),
+            cause,
             root: root as usize,
         });
     }

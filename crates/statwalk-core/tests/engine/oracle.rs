@@ -158,7 +158,7 @@ fn errors_are_kept_up_to_a_limit_and_counted_beyond_it() {
                 assert_eq!(report.errors.len(), kept.min(400), "{told}");
                 assert_eq!(
                     report.error_counts,
-                    [(Op::Open, statwalk_core::Errno(13), 400)],
+                    [(Op::Open, Cause::System(Errno(13)), 400)],
                     "{told}"
                 );
                 assert_eq!(report.sum().unreadable, 400, "{told}");

@@ -55,7 +55,7 @@ pub(crate) struct Gaps {
     /// The entries that statwalk could not read, in path order.
     pub(crate) errors: Vec<EntryError>,
     /// Their number by cause, the most frequent first: there can be more than are kept.
-    pub(crate) error_counts: Vec<(Op, Errno, u64)>,
+    pub(crate) error_counts: Vec<(Op, Cause, u64)>,
     /// The kernel file systems that were left out.
     pub(crate) left_out: Vec<LeftOut>,
     /// The directories in which the scan hung when it was ended.

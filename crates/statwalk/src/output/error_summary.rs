@@ -16,8 +16,8 @@ const EXAMPLES: usize = 3;
 pub(crate) fn lines(about: &About, names_command: bool, screen: ErrorScreen) -> Vec<String> {
     // Few users ask for the operation; most ask for the reason.
     let mut causes: Vec<(String, u64, Vec<&[u8]>)> = Vec::new();
-    for (_, errno, count) in &about.gaps.error_counts {
-        let text = errno.to_string();
+    for (_, cause, count) in &about.gaps.error_counts {
+        let text = cause.to_string();
         match causes.iter_mut().find(|cause| cause.0 == text) {
             Some(cause) => cause.1 += count,
             None => causes.push((text, *count, Vec::new())),

@@ -786,12 +786,12 @@ fn a_gitignore_that_is_not_read_is_an_error_that_names_it() {
     std::fs::write(at("zero/.gitignore"), "*.o\n").unwrap();
     let zero = mounts::bind(Path::new("/dev/zero"), &at("zero/.gitignore"));
     let mut expected = vec![
-        ("tree/fifo/.gitignore", "invalid argument"),
+        ("tree/fifo/.gitignore", "not a regular file"),
         ("tree/signs/.gitignore", "file too large"),
         ("tree/sparse/.gitignore", "file too large"),
     ];
     match &zero {
-        Ok(_) => expected.push(("tree/zero/.gitignore", "invalid argument")),
+        Ok(_) => expected.push(("tree/zero/.gitignore", "not a regular file")),
         Err(skipped) => skipped.report(),
     }
     let answer = tree.run(&["--gitignore", "--json", "tree"]);
@@ -830,6 +830,11 @@ fn a_gitignore_that_is_not_read_is_an_error_that_names_it() {
     let answer = tree.run(&["--gitignore", "tree/sparse/below"]);
     let above = format!("file too large  1  {}", at("sparse/.gitignore").display());
     assert!(answer.stderr.contains(&above), "{}", answer.stderr);
+    fs::create_dir_all(at("fifo/.git")).unwrap();
+    fs::create_dir(at("fifo/below")).unwrap();
+    let told = tree.run(&["--gitignore", "tree/fifo/below"]).stderr;
+    let above = format!("not a regular file  1  {}", at("fifo/.gitignore").display());
+    assert!(told.contains(&above), "{told}");
     // They can be too high.
     assert!(
         answer.stderr.contains("the totals may not be exact"),

@@ -274,7 +274,7 @@ pub(crate) fn read_gitignore(
             let found = by_descriptor(file.as_fd(), StatxFlags::TYPE)?;
             match FileType::of_mode(found.stx_mode) {
                 FileType::Directory => Ok(None),
-                _ => Err(Failure::INVALID),
+                _ => Err(Failure::NOT_REGULAR),
             }
         }
     }
