@@ -103,7 +103,7 @@ impl fmt::Debug for Edited {
 }
 
 impl Edited {
-    /// The numbers of a scan, where nothing has changed.
+    /// The numbers of one scan, where nothing has changed.
     #[must_use]
     pub fn new(scan: Arc<dyn Data>) -> Edited {
         Edited {
@@ -512,6 +512,8 @@ impl Data for Edited {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use crate::data::Kind;
     use crate::trial::{Small, id};
@@ -742,6 +744,91 @@ mod tests {
             let item = edited.item(id(1)).unwrap();
             assert_eq!(item.notes.is_incomplete, lacks);
         }
+    }
+
+    /// Counts the questions to a tree.
+    struct Asked(Small, AtomicUsize);
+
+    impl Asked {
+        fn count(&self) -> &Small {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            &self.0
+        }
+    }
+
+    impl Data for Asked {
+        fn roots(&self) -> Vec<ItemId> {
+            self.count().roots()
+        }
+
+        fn item(&self, id: ItemId) -> Option<Item<'_>> {
+            self.count().item(id)
+        }
+
+        fn settled(&self, id: ItemId) -> Option<ItemId> {
+            self.count().settled(id)
+        }
+
+        fn parent(&self, id: ItemId) -> Option<ItemId> {
+            self.count().parent(id)
+        }
+
+        fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
+            self.count().identity(id)
+        }
+
+        fn inode(&self, id: ItemId) -> Option<Inode> {
+            self.count().inode(id)
+        }
+
+        fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+            self.count().linked(top, visit);
+        }
+
+        fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
+            self.count().names(inode)
+        }
+
+        fn order(&self, a: ItemId, b: ItemId) -> std::cmp::Ordering {
+            self.count().order(a, b)
+        }
+
+        fn children(
+            &self,
+            dir: ItemId,
+            visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>,
+        ) {
+            self.count().children(dir, visit);
+        }
+
+        fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
+            self.count().faults(dir)
+        }
+
+        fn is_final(&self) -> bool {
+            true
+        }
+    }
+
+    /// Each removal was a layer, through which all questions went.
+    #[test]
+    fn neither_an_edit_nor_a_question_asks_more_after_many_edits() {
+        let mut all = Small::example();
+        for number in 10..310 {
+            all.put(number, Some(3), b"file", Kind::File, 4096);
+        }
+        let asked = Arc::new(Asked(all, AtomicUsize::new(0)));
+        let mut edited = Edited::new(Arc::clone(&asked) as Arc<dyn Data>);
+        let costs = (10..300).map(|number| {
+            asked.1.store(0, Ordering::Relaxed);
+            edited.remove(&[id(number)], Manner::Permanent);
+            let of_edit = asked.1.swap(0, Ordering::Relaxed);
+            assert!(edited.item(id(309)).is_some() && edited.item(id(number)).is_none());
+            edited.children(id(2), &mut |_, _| ControlFlow::Continue(()));
+            (of_edit, asked.1.load(Ordering::Relaxed))
+        });
+        let costs: HashSet<(usize, usize)> = costs.collect();
+        assert_eq!(costs.len(), 1, "{costs:?}");
     }
 
     #[test]
