@@ -30,9 +30,7 @@ pub struct Calls {
     pub(crate) buffer_bytes: Option<usize>,
     pub(crate) types: TypeSource,
     pub(crate) stat_order: StatOrder,
-    pub(crate) naming: Naming,
     pub(crate) freshness: Freshness,
-    pub(crate) detail: Detail,
     pub(crate) sharing: Sharing,
     pub(crate) likely_first: bool,
     pub(crate) link_stop: bool,
@@ -59,19 +57,6 @@ pub enum StatOrder {
     Inode,
 }
 
-/// The way a stat names its entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Naming {
-    /// By the directory's descriptor and the name.
-    #[default]
-    Descriptor,
-    /// By the full path, which the kernel walks again for each entry.
-    ///
-    /// If another process replaces a directory on the path, the stat reads the
-    /// new one. A path longer than `PATH_MAX` goes by descriptor.
-    Path,
-}
-
 /// Whether a network file system may answer a stat from its cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Freshness {
@@ -80,16 +65,6 @@ pub enum Freshness {
     AsStat,
     /// Yes (`AT_STATX_DONT_SYNC`, statx(2)): faster, and perhaps outdated.
     DontSync,
-}
-
-/// The attributes that a stat requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Detail {
-    /// The wanted fields only.
-    #[default]
-    Smallest,
-    /// All attributes of statx; some file systems must fetch them.
-    Full,
 }
 
 /// Whether several workers stat the entries of one directory.
@@ -120,9 +95,7 @@ impl Default for Calls {
             buffer_bytes: None,
             types: TypeSource::default(),
             stat_order: StatOrder::default(),
-            naming: Naming::default(),
             freshness: Freshness::default(),
-            detail: Detail::default(),
             sharing: Sharing::default(),
             likely_first: true,
             link_stop: true,
@@ -156,24 +129,10 @@ impl Calls {
         self
     }
 
-    /// Stats entries by directory descriptor or by full path.
-    #[must_use]
-    pub fn naming(mut self, naming: Naming) -> Calls {
-        self.naming = naming;
-        self
-    }
-
     /// Sets whether a network file system may answer a stat from its cache.
     #[must_use]
     pub fn freshness(mut self, freshness: Freshness) -> Calls {
         self.freshness = freshness;
-        self
-    }
-
-    /// Sets the attributes that a stat requests.
-    #[must_use]
-    pub fn detail(mut self, detail: Detail) -> Calls {
-        self.detail = detail;
         self
     }
 
@@ -240,12 +199,10 @@ impl Calls {
             self.stat_order == StatOrder::Inode,
             "stats in the order of inodes",
         );
-        note(self.naming == Naming::Path, "stats by path");
         note(
             self.freshness == Freshness::DontSync,
             "attributes that may be outdated",
         );
-        note(self.detail == Detail::Full, "all that statx can tell");
         note(
             self.sharing == Sharing::Never,
             "each directory by one worker",

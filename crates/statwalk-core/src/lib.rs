@@ -100,7 +100,7 @@ mod unfinished;
 /// The promise of stability does not hold for this module: an option goes when
 /// nobody can measure a gain from it.
 pub mod tuning {
-    pub use crate::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
+    pub use crate::calls::{Calls, Freshness, Sharing, StatOrder, TypeSource};
     pub use crate::order::AnyOrder;
 }
 

@@ -14,7 +14,7 @@ use super::outlet::{Pace, Tick};
 use super::source::{DirectorySource, EntryStat};
 use super::subdir_search::sort_by_name;
 use super::unknown::find_directories;
-use crate::calls::{Naming, Sharing};
+use crate::calls::Sharing;
 use crate::dir_handle::DirHandle;
 use crate::entry::FileType;
 use crate::error::Op;
@@ -80,9 +80,8 @@ impl Listed {
         let needs_stat = context.stats_entries;
         let roots_here = dir.identity.and_then(|id| options.roots.roots_in(id));
         let mut path = Vec::new();
-        let stats_by_path = options.calls.naming == Naming::Path;
         let matches_paths = options.exclusions.need_paths();
-        if matches_paths || stats_by_path {
+        if matches_paths {
             path = dir.place.path();
             if path.last() != Some(&b'/') {
                 path.push(b'/');
@@ -101,11 +100,9 @@ impl Listed {
                 Tick::Share => return Reading::Until(index),
             }
             let name = self.name(index);
-            if directory_length > 0 {
+            if matches_paths {
                 path.truncate(directory_length);
                 path.extend_from_slice(name.to_bytes());
-            }
-            if matches_paths {
                 let is_directory = listed.kind == FileType::Directory;
                 let ignored =
                     |rules: &crate::exclusion::IgnoreRules| rules.leave_out(&path, is_directory);
@@ -133,10 +130,7 @@ impl Listed {
                         .push_listed(name.to_bytes(), FileType::Unknown, false);
                 }
                 kind if needs_stat || kind == FileType::Unknown => {
-                    let found = match stats_by_path {
-                        true => stat_by_path(fd, &mut path, name, source),
-                        false => source.stat_entry(fd, name),
-                    };
+                    let found = source.stat_entry(fd, name);
                     match &found {
                         Ok(found) if options.follows && found.kind() == FileType::Symlink => {
                             follow_to_file(fd, name, context, contents);
@@ -196,25 +190,6 @@ fn follow_to_file<D: DirectorySource>(
             contents.push_followed(name.to_bytes(), &attributes);
         }
         _ => contents.push_link(name.to_bytes()),
-    }
-}
-
-/// Stats an entry by its full path, and by descriptor if the path is too long.
-fn stat_by_path<D: DirectorySource>(
-    fd: &DirHandle,
-    path: &mut Vec<u8>,
-    name: &CStr,
-    source: &D,
-) -> Result<D::Stat, D::StatError> {
-    path.push(0);
-    let whole = CStr::from_bytes_with_nul(path).expect("the parts of a path hold no NUL");
-    let found = source.stat_path(whole);
-    path.pop();
-    match found {
-        Err(error) if matches!(error.into(), Failure::NameTooLong(_)) => {
-            source.stat_entry(fd, name)
-        }
-        found => found,
     }
 }
 

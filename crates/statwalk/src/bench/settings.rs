@@ -4,9 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use statwalk_core::tuning::{
-    AnyOrder, Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource,
-};
+use statwalk_core::tuning::{AnyOrder, Calls, Freshness, Sharing, StatOrder, TypeSource};
 use statwalk_core::{Fields, Order, Scan, Source, Totals};
 
 use crate::flags::{Axis, Level, ORDERS, OrderChoice};
@@ -33,7 +31,6 @@ pub(crate) enum Stats {
     /// As the user's flags say.
     AsAsked,
     ByInode,
-    ByPath,
     Cached,
     ForTypes,
     AloneInADirectory,
@@ -72,7 +69,6 @@ impl Setting {
         calls = match self.stats {
             Stats::AsAsked => calls,
             Stats::ByInode => calls.stat_order(StatOrder::Inode),
-            Stats::ByPath => calls.naming(Naming::Path),
             Stats::Cached => calls.freshness(Freshness::DontSync),
             Stats::ForTypes => calls.types(TypeSource::Stat),
             Stats::AloneInADirectory => calls.sharing(Sharing::Never),
@@ -82,7 +78,6 @@ impl Setting {
         };
         let mut scan = scan.clone();
         if self.level == Level::Full {
-            calls = calls.detail(Detail::Full);
             scan = scan.fields(ALL);
         }
         if let Some(OrderChoice(order)) = self.order {
@@ -142,7 +137,6 @@ impl Setting {
         match self.stats {
             Stats::AsAsked => {}
             Stats::ByInode => words.push("--stat-order inode".to_owned()),
-            Stats::ByPath => words.push("--stat-by path".to_owned()),
             Stats::Cached => words.push("--cached-attributes".to_owned()),
             Stats::ForTypes
             | Stats::AloneInADirectory
@@ -173,7 +167,6 @@ impl Stats {
         match self {
             Stats::AsAsked => None,
             Stats::ByInode => Some("stats by inode"),
-            Stats::ByPath => Some("stats by path"),
             Stats::Cached => Some("cached attributes"),
             Stats::ForTypes => Some("types by stat"),
             Stats::AloneInADirectory => Some("no shared directories"),
@@ -250,7 +243,6 @@ fn varied(setting: &Setting, axis: Axis, asked: AnyOrder, processors: usize) -> 
         Axis::Calls => {
             let ways = [
                 Stats::ByInode,
-                Stats::ByPath,
                 Stats::Cached,
                 Stats::ForTypes,
                 Stats::AloneInADirectory,

@@ -47,8 +47,8 @@ pub(crate) use foreign::shown as shown_word;
 pub(crate) use man_flags::ManFlags;
 pub(crate) use report_flags::{ReportFlags, ReportFormat};
 pub(crate) use scan_flags::{
-    FormFlags, LinkFlags, ORDERS, OrderChoice, ReadFlags, ScanFlags, SourceName, StatByName,
-    StatOrderName, WalkFlags, When,
+    FormFlags, LinkFlags, ORDERS, OrderChoice, ReadFlags, ScanFlags, SourceName, StatOrderName,
+    WalkFlags, When,
 };
 pub(crate) use size_flags::{SizeFlags, UnitFlags};
 pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};

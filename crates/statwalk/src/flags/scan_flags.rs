@@ -158,10 +158,6 @@ pub(crate) struct ReadFlags {
     #[arg(long, value_name = "ORDER", help_heading = READ, hide_short_help = true)]
     pub(crate) stat_order: Option<StatOrderName>,
 
-    /// Stat entries by directory descriptor or by full path [default: descriptor]
-    #[arg(long, value_name = "WAY", help_heading = READ, hide_short_help = true)]
-    pub(crate) stat_by: Option<StatByName>,
-
     /// Let a network file system answer from its cache
     #[arg(long, help_heading = READ, hide_short_help = true)]
     pub(crate) cached_attributes: bool,
@@ -246,15 +242,6 @@ pub(crate) enum StatOrderName {
     Listing,
     /// By inode number
     Inode,
-}
-
-/// The way to name an entry in a stat call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatByName {
-    /// By the directory's descriptor and the name
-    Descriptor,
-    /// By the full path: slower, for comparisons
-    Path,
 }
 
 /// The source of names and attributes.

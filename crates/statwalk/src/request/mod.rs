@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use statwalk_core::tuning::{Calls, Freshness, Naming, StatOrder};
+use statwalk_core::tuning::{Calls, Freshness, StatOrder};
 use statwalk_core::{
     Exclusions, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Scan, Source, SymlinkPolicy,
     SyncPolicy,
@@ -26,8 +26,8 @@ use crate::answer::filter_texts::FilterTexts;
 use crate::answer::origin::Origin;
 use crate::failure::Failure;
 use crate::flags::{
-    LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName,
-    UnitFlags, WalkFlags, When,
+    LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatOrderName, UnitFlags,
+    WalkFlags, When,
 };
 use crate::request::path_list::PathList;
 use crate::system::screen::Screen;
@@ -440,9 +440,6 @@ pub(crate) fn calls(flags: &ReadFlags) -> Result<Calls, Failure> {
     }
     if flags.stat_order == Some(StatOrderName::Inode) {
         calls = calls.stat_order(StatOrder::Inode);
-    }
-    if flags.stat_by == Some(StatByName::Path) {
-        calls = calls.naming(Naming::Path);
     }
     if flags.cached_attributes {
         calls = calls.freshness(Freshness::DontSync);

@@ -49,7 +49,6 @@ const LINES: &[(&str, &[&str], bool)] = &[
         &["f", "d", "l", "p", "s", "c", "b"],
         true,
     ),
-    ("statwalk --stat-by ", &["descriptor", "path"], true),
     ("statwalk --exclude-from fil", &["file.img"], true),
     (
         "statwalk completions ",

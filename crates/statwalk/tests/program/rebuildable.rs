@@ -139,7 +139,12 @@ fn only_what_a_program_makes_again_is_listed() {
     let rows: Vec<_> = answer.lines();
     let named = rows.iter().map(|row| row.rsplit_once("tree/").unwrap().1);
     assert_eq!(named.collect::<Vec<_>>(), EXPECTED);
-    for flag in ["-j1", "--order=queue", "--source=posix", "--stat-by=path"] {
+    for flag in [
+        "-j1",
+        "--order=queue",
+        "--source=posix",
+        "--stat-order=inode",
+    ] {
         let other = tree.run(&["top", "--rebuildable", flag, "tree"]).good();
         assert_eq!(other.lines(), rows, "{flag}");
     }

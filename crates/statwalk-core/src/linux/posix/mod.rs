@@ -23,7 +23,7 @@ use rustix::io::Errno as KernelErrno;
 use rustix::time::{ClockId, clock_gettime};
 use statwalk_sys::{kernel_file_systems, user};
 
-use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BYTES};
+use crate::calls::{self, BUFFER_BYTES, Calls, Freshness, LARGE_BUFFER_BYTES};
 use crate::dir_handle::DirHandle;
 use crate::entry::FileId;
 use crate::failure::Failure;
@@ -72,17 +72,13 @@ pub(crate) struct PosixOptions {
 
 impl Posix {
     pub(crate) fn new(options: PosixOptions) -> Posix {
-        let all = match options.calls.detail {
-            Detail::Smallest => StatxFlags::empty(),
-            Detail::Full => StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID,
-        };
         Posix {
             flags: match options.calls.freshness {
                 Freshness::AsStat => AtFlags::empty(),
                 Freshness::DontSync => AtFlags::STATX_DONT_SYNC,
             },
-            mask: statx::mask(options.wanted) | all,
-            directory_mask: statx::directory_mask(options.wanted) | all,
+            mask: statx::mask(options.wanted),
+            directory_mask: statx::directory_mask(options.wanted),
             calls: options.calls,
             follows: options.follows,
             has_openat2: options.has_openat2,
