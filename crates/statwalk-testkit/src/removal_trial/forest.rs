@@ -72,7 +72,8 @@ impl Forest {
         picture
     }
 
-    fn whole(&self) -> Picture {
+    /// The same, with what lies in a trash there.
+    pub(super) fn whole(&self) -> Picture {
         let mut picture = Picture::default();
         for (view, point) in &self.views {
             picture.add_view(view, point);

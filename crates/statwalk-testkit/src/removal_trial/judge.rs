@@ -18,6 +18,8 @@ pub(super) struct Case<'a> {
     /// When the dialog was confirmed, and after the end.
     pub(super) before: &'a Picture,
     pub(super) after: &'a Picture,
+    /// The picture before, with the trash that a mount of before left in an item.
+    pub(super) whole: &'a Picture,
     /// The inodes that may go, with all that was below them.
     pub(super) allowed: &'a BTreeSet<Id>,
     /// The mounts that were there all the time, without those of a confirmed item that has
@@ -155,10 +157,10 @@ impl Case<'_> {
     }
 
     fn count_below(&self, item: Id) -> u64 {
-        let Some(top) = self.before.paths_of(item).next() else {
+        let Some(top) = self.whole.paths_of(item).next() else {
             return 0;
         };
-        let paths = self.before.things.keys();
+        let paths = self.whole.things.keys();
         paths.filter(|path| path.starts_with(top)).count() as u64
     }
 

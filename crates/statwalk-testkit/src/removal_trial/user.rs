@@ -667,7 +667,7 @@ impl<'a> User<'a> {
             1..=3 if dialog.has_trash => Answer::Trash,
             _ => Answer::Forever,
         };
-        let before = self.forest.picture();
+        let (before, whole) = (self.forest.picture(), self.forest.whole());
         let paths: Vec<PathBuf> = confirmed.keys().map(|path| self.real(path)).collect();
         let storm = self.round.random.one_in(4) && answer != Answer::Cancel;
         let seed = self.round.random.next();
@@ -734,6 +734,7 @@ impl<'a> User<'a> {
         let case = Case {
             forest: &self.forest,
             before: &before,
+            whole: &whole,
             after: &after,
             allowed: &allowed,
             covers: &covers,
@@ -831,7 +832,8 @@ impl<'a> User<'a> {
             return;
         }
         let trash = self.forest.ground.trash();
-        self.press("1hhhhh");
+        // Mounts make ways that are deeper than the trees.
+        self.press("1hhhhhhhhhhhh");
         // A trash in the tree is read on its own.
         self.rest();
         let frame = self.seat.frame();
