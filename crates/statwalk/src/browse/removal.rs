@@ -267,10 +267,8 @@ impl Remover {
         if let Some(most) = freed_most {
             outcome.freed_bytes = outcome.freed_bytes.min(most);
         }
-        let id_of = |path: &[u8]| {
-            let found = ids.iter().find(|(known, _)| known == path);
-            found.map(|(_, id)| *id)
-        };
+        let ids: HashMap<&[u8], ItemId> = ids.iter().map(|(path, id)| (&path[..], *id)).collect();
+        let id_of = |path: &[u8]| ids.get(path).copied();
         let with_end = |end: End| {
             let items = outcome.items.iter().filter(move |item| item.end == end);
             items.filter_map(|item| id_of(&item.path)).collect()
