@@ -339,6 +339,6 @@ fn in_order(errors: &mut ErrorList, left_out: &mut [LeftOut]) {
         .sort_by(|a, b| (a.root.cmp(&b.root)).then_with(|| path_order(&a.path, &b.path)));
     errors
         .counts
-        .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
+        .sort_by_key(|&(op, cause, count)| (std::cmp::Reverse(count), op, cause));
     left_out.sort();
 }
