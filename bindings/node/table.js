@@ -148,9 +148,18 @@ function tableOf(columns) {
 }
 
 /** The columns of a batch, as the native module has made them. */
-function prepare(columns) {
+function prepare({ attributes, ...columns }) {
   const { buffer, byteOffset, byteLength } = columns.paths
   columns.paths = Buffer.from(buffer, byteOffset, byteLength)
+  for (const { name, values, ms, isKnown } of attributes) {
+    if (ms == null) {
+      columns[name] = values
+    } else {
+      columns[`${name}Ns`] = values
+      columns[`${name}Ms`] = ms
+      if (isKnown != null) columns[`${name}IsKnown`] = isKnown
+    }
+  }
   return columns
 }
 

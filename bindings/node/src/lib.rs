@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use napi::bindgen_prelude::{
-    AsyncTask, BigInt64Array, BigUint64Array, Buffer, Error, Float64Array, Result, Task,
+    AsyncTask, BigInt64Array, BigUint64Array, Buffer, Either4, Error, Float64Array, Result, Task,
     Uint8Array, Uint16Array, Uint32Array,
 };
 use napi::{Env, Status};
 use napi_derive::napi;
-use statwalk_core::{Bits, Canceller, Columns as CoreColumns, EntryError, Fields};
+use statwalk_core::{Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, Values};
 use statwalk_stream::{
     Failure, Gaps, Ordered, PATH, Paths, Pruner, Request, Step as Found, Tables,
 };
@@ -64,27 +64,19 @@ pub struct Columns {
     pub is_text: bool,
     pub types: Uint8Array,
     pub is_known: Option<Uint8Array>,
-    pub size: Option<BigUint64Array>,
-    pub allocated: Option<BigUint64Array>,
-    pub links: Option<Uint32Array>,
-    pub ino: Option<BigUint64Array>,
-    pub dev: Option<BigUint64Array>,
-    pub mtime_ns: Option<BigInt64Array>,
-    pub atime_ns: Option<BigInt64Array>,
-    pub ctime_ns: Option<BigInt64Array>,
-    pub btime_ns: Option<BigInt64Array>,
-    pub mtime_ms: Option<Float64Array>,
-    pub atime_ms: Option<Float64Array>,
-    pub ctime_ms: Option<Float64Array>,
-    pub btime_ms: Option<Float64Array>,
-    pub mtime_is_known: Option<Uint8Array>,
-    pub atime_is_known: Option<Uint8Array>,
-    pub ctime_is_known: Option<Uint8Array>,
-    pub btime_is_known: Option<Uint8Array>,
-    pub uid: Option<Uint32Array>,
-    pub gid: Option<Uint32Array>,
-    pub mode: Option<Uint16Array>,
-    pub rdev: Option<BigUint64Array>,
+    pub attributes: Vec<AttributeColumn>,
+}
+
+/// The values of an attribute, which `table.js` gives a name of JavaScript.
+#[napi(object)]
+#[allow(missing_docs, missing_debug_implementations, reason = "as above")]
+pub struct AttributeColumn {
+    pub name: String,
+    pub values: Either4<Uint16Array, Uint32Array, BigUint64Array, BigInt64Array>,
+    /// A time as `fs.Stats` has it: seconds and the rest apart, so that little is lost.
+    /// JavaScript would make three big integers for each.
+    pub ms: Option<Float64Array>,
+    pub is_known: Option<Uint8Array>,
 }
 
 /// An entry that could not be read.
@@ -361,23 +353,16 @@ fn columns_of(tables: Tables) -> Vec<Columns> {
     given
 }
 
-fn columns(ids: Option<Vec<u32>>, columns: CoreColumns, paths: Paths) -> Columns {
-    let of = columns.attributes;
+fn columns(ids: Option<Vec<u32>>, mut columns: CoreColumns, paths: Paths) -> Columns {
     let bits = |bits: Bits| bits.into_bytes().map(Uint8Array::new);
-    let [mtime_ms, atime_ms, ctime_ms, btime_ms] =
-        of.times_ns.each_ref().map(|ns| milliseconds(ns));
-    let [mtime_ns, atime_ns, ctime_ns, btime_ns] =
-        of.times_ns.map(|ns| some(ns).map(BigInt64Array::new));
-    let [
-        mtime_is_known,
-        atime_is_known,
-        ctime_is_known,
-        btime_is_known,
-    ] = columns.times_are_known.map(bits);
+    let attributes = Column::of(Fields::ALL).into_iter();
     Columns {
         // Rows have at most 65,536, and their paths less than 2^32 bytes.
         length: columns.kinds.len() as u32,
         ids: ids.map(Uint32Array::new),
+        attributes: attributes
+            .filter_map(|of| attribute(&mut columns, of))
+            .collect(),
         dirs: Uint32Array::new(columns.dirs),
         path_offsets: Uint32Array::new(paths.offsets.iter().map(|&at| at as u32).collect()),
         // Paths begin with the root. If all together are UTF-8, each of them is.
@@ -385,42 +370,31 @@ fn columns(ids: Option<Vec<u32>>, columns: CoreColumns, paths: Paths) -> Columns
         paths: Uint8Array::new(paths.bytes),
         types: Uint8Array::new(columns.kinds),
         is_known: bits(columns.is_known),
-        size: some(of.size_bytes).map(BigUint64Array::new),
-        allocated: some(of.allocated_bytes).map(BigUint64Array::new),
-        links: some(of.links).map(Uint32Array::new),
-        ino: some(of.inos).map(BigUint64Array::new),
-        dev: some(of.devs).map(BigUint64Array::new),
-        mtime_ms,
-        atime_ms,
-        ctime_ms,
-        btime_ms,
-        mtime_ns,
-        atime_ns,
-        ctime_ns,
-        btime_ns,
-        mtime_is_known,
-        atime_is_known,
-        ctime_is_known,
-        btime_is_known,
-        uid: some(of.uids).map(Uint32Array::new),
-        gid: some(of.gids).map(Uint32Array::new),
-        mode: some(of.modes).map(Uint16Array::new),
-        rdev: some(of.rdevs).map(BigUint64Array::new),
     }
 }
 
-/// Times as `fs.Stats` has them: seconds and the rest apart, so that little is lost.
-///
-/// JavaScript would make three big integers for each.
-fn milliseconds(ns: &[i64]) -> Option<Float64Array> {
-    let of = |&ns: &i64| {
-        let (seconds, rest) = (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
-        seconds as f64 * 1e3 + rest as f64 / 1e6
+/// An attribute; absent where it was not asked for.
+fn attribute(columns: &mut CoreColumns, column: Column) -> Option<AttributeColumn> {
+    let known = columns.known(&column).clone();
+    let mut ms = None;
+    let values = match columns.take_values(&column) {
+        Values::U16(values) if !values.is_empty() => Either4::A(values.into_owned().into()),
+        Values::U32(values) if !values.is_empty() => Either4::B(values.into_owned().into()),
+        Values::U64(values) if !values.is_empty() => Either4::C(values.into_owned().into()),
+        Values::TimeNs(values) if !values.is_empty() => {
+            let of = |&ns: &i64| {
+                let (seconds, rest) = (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
+                seconds as f64 * 1e3 + rest as f64 / 1e6
+            };
+            ms = Some(Float64Array::new(values.iter().map(of).collect()));
+            Either4::D(values.into_owned().into())
+        }
+        _ => return None,
     };
-    let ms: Vec<f64> = ns.iter().map(of).collect();
-    some(ms).map(Float64Array::new)
-}
-
-fn some<T>(values: Vec<T>) -> Option<Vec<T>> {
-    (!values.is_empty()).then_some(values)
+    Some(AttributeColumn {
+        name: column.name.to_owned(),
+        values,
+        ms,
+        is_known: known.into_bytes().map(Uint8Array::new),
+    })
 }
