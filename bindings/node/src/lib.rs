@@ -20,10 +20,10 @@ use napi::bindgen_prelude::{
 };
 use napi::{Env, Status};
 use napi_derive::napi;
-use statwalk_core::{Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, Values};
-use statwalk_stream::{
-    Failure, Gaps, Ordered, PATH, Paths, Pruner, Request, Step as Found, Tables,
+use statwalk_core::{
+    Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, SkippedDirs, Values,
 };
+use statwalk_stream::{Failure, Gaps, Ordered, PATH, Paths, Request, Step as Found, Tables};
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -151,7 +151,7 @@ type Shared = Arc<Mutex<Option<Ordered>>>;
 pub struct Stream {
     tables: Shared,
     canceller: Option<Canceller>,
-    pruner: Pruner,
+    skipped: SkippedDirs,
 }
 
 #[napi]
@@ -164,7 +164,7 @@ impl Stream {
             Ordered::new(&request(&root, &options)?).map_err(|failure| failed(&failure))?;
         Ok(Stream {
             canceller: tables.canceller().cloned(),
-            pruner: tables.pruner(),
+            skipped: tables.skipped(),
             tables: Arc::new(Mutex::new(Some(tables))),
         })
     }
@@ -175,11 +175,11 @@ impl Stream {
         AsyncTask::new(Next(Arc::clone(&self.tables)))
     }
 
-    /// Leaves out what is below a directory, as far as nobody has read it.
+    /// Leaves out what is below a directory: no worker opens a directory there any more.
     #[napi]
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
     pub fn prune(&self, path: Buffer) {
-        self.pruner.prune(0, &path);
+        self.skipped.add(0, &path);
     }
 
     /// Stops the scan, and waits for its threads. The report is absent if it had ended.

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Canceller, EntryError, GatheredRows, Next, Report, Rows, Scan};
+use statwalk_core::{Canceller, EntryError, GatheredRows, Next, Report, Rows, Scan, SkippedDirs};
 
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::tree::{Pruned, Tree};
+use crate::tree::Tree;
 
 /// Something that a scan gives to its caller.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(crate) struct Feed {
     count: u32,
     report: Option<Report>,
     failure: Option<Failure>,
-    pub(crate) pruned: Arc<Pruned>,
+    pub(crate) skipped: SkippedDirs,
 }
 
 impl OwnRows {
@@ -85,10 +85,9 @@ impl Feed {
     }
 
     pub(crate) fn of(scan: Scan, wants_paths: bool) -> Result<Feed, Failure> {
-        let pruned = Arc::new(Pruned::default());
-        let known = Arc::clone(&pruned);
+        let skipped = SkippedDirs::default();
         let scan = match wants_paths {
-            true => scan.filter_dir(move |dir| !known.has_one_above(dir)),
+            true => scan.skip_dirs(&skipped),
             false => scan,
         };
         let rows = Failure::catch(|| scan.rows())?.map_err(Failure::Begin)?;
@@ -101,7 +100,7 @@ impl Feed {
             count: 0,
             report: None,
             failure: None,
-            pruned,
+            skipped,
         })
     }
 
@@ -119,14 +118,14 @@ impl Feed {
         }
         let mut path = Vec::new();
         tree.path_to(id, &mut path);
-        self.pruned.add(tree.root(id) as usize, &path);
+        self.skipped.add(tree.root(id) as usize, &path);
         tree.prune(id);
         true
     }
 
     /// Whether an error lies at or below a directory that the caller does not want.
     pub(crate) fn is_below_pruned(&self, error: &EntryError) -> bool {
-        self.pruned.has_one_at_or_above(error.root, &error.path)
+        self.skipped.has(error.root, &error.path)
     }
 
     pub(crate) fn canceller(&self) -> Option<&Canceller> {

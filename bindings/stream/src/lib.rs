@@ -29,7 +29,7 @@ pub use batch::{Batch, Batches, Paths};
 pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;
-pub use ordered::{Ordered, Pruner, Tables};
+pub use ordered::{Ordered, Tables};
 pub use request::{PATH, Request};
 pub use summary::Summary;
 pub use walk::{Entry, Walk};

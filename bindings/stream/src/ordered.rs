@@ -6,13 +6,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Canceller, Columns, Directories, Report};
+use statwalk_core::{Canceller, Columns, Directories, Report, SkippedDirs};
 
 use crate::batch::Paths;
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Ready, Step};
 use crate::request::Request;
-use crate::tree::Pruned;
 
 /// The tables of a scan, in order. Dropped, it ends the scan.
 #[derive(Debug)]
@@ -35,10 +34,6 @@ pub struct Tables {
     /// The paths of the entries.
     pub entry_paths: Paths,
 }
-
-/// Tells the workers of a scan what its caller does not want, from any thread.
-#[derive(Clone, Debug)]
-pub struct Pruner(Arc<Pruned>);
 
 impl Ordered {
     /// Begins a scan.
@@ -99,10 +94,12 @@ impl Ordered {
         tables
     }
 
-    /// By this a caller leaves out what is below a directory.
+    /// The directories that the caller does not want, to add some from any thread. Workers
+    /// open none below them that they have not opened. Tables still have the rows that
+    /// workers have found: the caller leaves them out.
     #[must_use]
-    pub fn pruner(&self) -> Pruner {
-        Pruner(Arc::clone(&self.feed.pruned))
+    pub fn skipped(&self) -> SkippedDirs {
+        self.feed.skipped.clone()
     }
 
     /// Stops the scan from any thread. Rows that the workers have found still come.
@@ -124,15 +121,5 @@ impl Ordered {
     /// Returns an error if a worker has failed, and in the child of a fork.
     pub fn finish(self) -> Result<Report, Failure> {
         self.feed.finish()
-    }
-}
-
-impl Pruner {
-    /// Says that nothing below a directory is wanted, by its path and the number of its
-    /// root. Workers do not open directories there that they have not opened.
-    ///
-    /// Tables still have the rows that workers have found: the caller leaves them out.
-    pub fn prune(&self, root: usize, path: &[u8]) {
-        self.0.add(root, path);
     }
 }

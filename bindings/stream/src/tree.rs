@@ -5,11 +5,9 @@
 //! Each takes 40 bytes and its name, to the end of the scan. A worker may still have rows
 //! of a directory that is finished, so none can be forgotten.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::collections::HashMap;
 
-use statwalk_core::{DirId, Directories, Rows, Subdirectory};
+use statwalk_core::{DirId, Directories, Rows};
 
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
@@ -48,14 +46,6 @@ const NOBODY: Node = Node {
     rows: 0,
     row: 0,
 };
-
-/// The directories that a caller does not want, for the workers.
-#[derive(Debug, Default)]
-pub(crate) struct Pruned {
-    has_some: AtomicBool,
-    /// Their roots and paths.
-    paths: RwLock<HashSet<(usize, Vec<u8>)>>,
-}
 
 impl Tree {
     /// Takes the directories of some rows in. Gives the numbers of those that are known
@@ -230,29 +220,5 @@ impl Tree {
     pub(crate) fn is_below_pruned(&self, id: u32) -> bool {
         let parent = self.nodes[id as usize].parent;
         parent != id && self.is_pruned(parent)
-    }
-}
-
-impl Pruned {
-    pub(crate) fn add(&self, root: usize, path: &[u8]) {
-        let mut paths = self.paths.write().unwrap_or_else(PoisonError::into_inner);
-        paths.insert((root, path.to_vec()));
-        self.has_some.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether a directory lies below one that the caller does not want, or is one.
-    pub(crate) fn has_one_above(&self, dir: &Subdirectory<'_>) -> bool {
-        self.has_some.load(Ordering::Relaxed) && self.has_one_at_or_above(dir.root(), &dir.path())
-    }
-
-    pub(crate) fn has_one_at_or_above(&self, root: usize, path: &[u8]) -> bool {
-        if !self.has_some.load(Ordering::Relaxed) {
-            return false;
-        }
-        let paths = self.paths.read().unwrap_or_else(PoisonError::into_inner);
-        let slashes = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
-        // A root can end with a slash, and be nothing else.
-        let mut ends = slashes.flat_map(|(at, _)| [at, at + 1]).chain([path.len()]);
-        ends.any(|end| paths.contains(&(root, path[..end].to_vec())))
     }
 }

@@ -2,12 +2,10 @@
 
 //! Rows of a scan while it goes on, for a caller who takes them one after another.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::Batch;
@@ -21,6 +19,7 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::running::Canceller;
 use crate::scan::Scan;
+use crate::skipped_dirs::SkippedDirs;
 
 /// From so many blocks on, or so many entries, a worker gives them to the caller.
 const BLOCKS_FULL: usize = 16;
@@ -56,15 +55,7 @@ pub struct Entries {
     gathered: Gathered<Gathering>,
     taken: std::vec::IntoIter<Block>,
     current: Option<(Arc<Block>, usize)>,
-    skipped: Arc<Skipped>,
-}
-
-/// The directories that the caller of [`Entries::skip_subtree`] does not want.
-#[derive(Debug, Default)]
-struct Skipped {
-    has_some: AtomicBool,
-    /// Their roots and paths.
-    paths: RwLock<HashSet<(usize, Vec<u8>)>>,
+    skipped: SkippedDirs,
 }
 
 /// The blocks of one worker that were not given away.
@@ -105,11 +96,8 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn entries(&self) -> Result<Entries, Error> {
-        let skipped = Arc::new(Skipped::default());
-        let known = Arc::clone(&skipped);
-        let scan = (self.clone()).filter_dir(move |dir| {
-            !known.has_some() || !known.has_one_at_or_above(dir.root(), &dir.path())
-        });
+        let skipped = SkippedDirs::default();
+        let scan = self.clone().skip_dirs(&skipped);
         let fields = Fields::NAME | Fields::TYPE | self.wanted_fields();
         let gathered = scan.gather(fields, move |gathering: &mut Gathering, found| {
             match found {
@@ -256,27 +244,6 @@ impl fmt::Debug for Entries {
     }
 }
 
-impl Skipped {
-    fn has_some(&self) -> bool {
-        self.has_some.load(Ordering::Relaxed)
-    }
-
-    fn add(&self, root: usize, path: &[u8]) {
-        let mut paths = self.paths.write().unwrap_or_else(PoisonError::into_inner);
-        paths.insert((root, path.to_vec()));
-        self.has_some.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether a path is that of a skipped directory, or lies below one.
-    fn has_one_at_or_above(&self, root: usize, path: &[u8]) -> bool {
-        let paths = self.paths.read().unwrap_or_else(PoisonError::into_inner);
-        let slashes = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
-        // A root can end with a slash, and be nothing else.
-        let mut ends = slashes.flat_map(|(at, _)| [at, at + 1]).chain([path.len()]);
-        ends.any(|end| paths.contains(&(root, path[..end].to_vec())))
-    }
-}
-
 impl Entries {
     /// Skips all that is below the entry that came last, if that is a directory.
     ///
@@ -322,8 +289,7 @@ impl Entries {
     /// Goes on with a block, if the caller has not skipped it. Gives the directory that
     /// it announces.
     fn begin(&mut self, block: Block) -> Option<Entry> {
-        let skipped = &self.skipped;
-        if skipped.has_some() && skipped.has_one_at_or_above(block.root, &block.directory) {
+        if self.skipped.has(block.root, &block.directory) {
             return None;
         }
         let block = Arc::new(block);

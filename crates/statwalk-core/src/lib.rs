@@ -88,6 +88,7 @@ mod scan;
 #[cfg(test)]
 mod simulation;
 mod sink;
+mod skipped_dirs;
 mod source;
 mod tally;
 mod threads;
@@ -132,6 +133,7 @@ pub use sink::{
     RootSizes, RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, Top, TopOf,
     TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState, path_order,
 };
+pub use skipped_dirs::SkippedDirs;
 pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};
 pub use time::Time;
