@@ -96,11 +96,10 @@ const KNOWN: [Errno; 41] = [
 const ERRNO_LAST: u64 = 133;
 
 /// Flags that change nothing in the answer.
-const FLAGS: [&[&str]; 6] = [
+const FLAGS: [&[&str]; 5] = [
     &[],
     &["-x"],
     &["--stat-order", "inode"],
-    &["--stat-by", "path"],
     &["--buffer", "1K"],
     &["--include-kernfs"],
 ];

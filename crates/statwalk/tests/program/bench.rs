@@ -42,7 +42,6 @@ fn every_order_is_measured_and_agrees() {
         "buffer 1K",
         "buffer 4M",
         "stats by inode",
-        "stats by path",
         "types by stat",
         "source posix",
     ];
