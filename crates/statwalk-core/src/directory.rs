@@ -78,6 +78,8 @@ pub(crate) struct MountMark {
 }
 
 impl Place {
+    // Paths are made of it, a call for each directory on the way.
+    #[inline]
     pub(crate) fn name(&self) -> &CStr {
         match self {
             Place::Root(path) | Place::File(path) => path,
@@ -85,6 +87,7 @@ impl Place {
         }
     }
 
+    #[inline]
     pub(crate) fn parent(&self) -> Option<&Arc<Dir>> {
         match self {
             Place::Root(_) | Place::File(_) => None,
@@ -144,8 +147,8 @@ impl Place {
     pub(crate) fn push_path(&self, out: &mut Vec<u8>) {
         let mut length = 0;
         let mut place = self;
-        while let Place::Child(parent, _) = place {
-            length += place.name().count_bytes() + 1;
+        while let Place::Child(parent, offset) = place {
+            length += parent.child_name(*offset).count_bytes() + 1;
             place = &parent.place;
         }
         let root = place.name().to_bytes();
@@ -158,8 +161,8 @@ impl Place {
         // From the last name to the first; the separators are there.
         let mut end = out.len();
         let mut place = self;
-        while let Place::Child(parent, _) = place {
-            let name = place.name().to_bytes();
+        while let Place::Child(parent, offset) = place {
+            let name = parent.child_name(*offset).to_bytes();
             out[end - name.len()..end].copy_from_slice(name);
             end = end.saturating_sub(name.len() + 1);
             place = &parent.place;

@@ -61,7 +61,6 @@ impl SkippedDirs {
 impl Scan {
     /// Opens none of these directories, nor what is below them, as soon as they are noted.
     /// Those that workers are reading, they read to the end.
-    #[must_use]
     pub fn skip_dirs(self, skipped: &SkippedDirs) -> Scan {
         let known = skipped.clone();
         self.filter_dir(move |dir| known.is_empty() || !known.has(dir.root(), &dir.path()))
