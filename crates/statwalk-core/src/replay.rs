@@ -418,6 +418,9 @@ impl<S: Sink> Replay<S> {
     /// The batch keeps all fields that the sink asks for.
     pub fn root(&mut self, root: usize, batch: &Batch) -> ControlFlow<()> {
         self.check_fields(batch.wanted())?;
+        if batch.is_empty() {
+            return ControlFlow::Continue(());
+        }
         let path = match self.begin_root(root) {
             Ok(path) => path,
             Err(error) => return self.fail(error),

@@ -176,7 +176,9 @@ def scan(
 ) -> Scan[AnyStr]:
     """Gives all entries below a directory, or several, while threads read them.
 
-    Of several paths, each that is no directory is an entry itself. A directory comes before all that is below it; nothing else of the order is promised.
+    Of several paths, each that is no directory is an entry itself.
+
+    A directory comes before all that is below it; nothing else of the order is promised.
     `skip()` of the iterator leaves out what is below the directory that came last.
     Leaving the loop ends the scan when the iterator goes away, `close()` or `with` at once.
 

@@ -110,6 +110,9 @@ impl Totals {
 
     /// Counts only entries that pass a test, which needs the given fields.
     ///
+    /// The test gets the directory that holds the entry, or the directory itself. A root that
+    /// is no directory has none.
+    ///
     /// A directory that does not pass counts as nothing; what is in it is tested for
     /// itself.
     ///

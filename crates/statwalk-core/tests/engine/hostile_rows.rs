@@ -805,6 +805,8 @@ fn a_contradiction_ends_the_replay_at_once() {
     assert!(matches!(named.finish(), Err(ReplayError::Name(of)) if of == id(0)));
     let mut full = begun();
     let mut batch = Batch::new(fields);
+    // A batch without an entry says nothing, and is no root.
+    assert!(full.root(1, &batch).is_continue());
     batch.push(ROOTS[1].as_bytes(), &file);
     assert!(full.root(1, &batch).is_continue());
     assert!(full.root(1, &batch).is_break());

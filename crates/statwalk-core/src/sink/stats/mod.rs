@@ -150,6 +150,9 @@ impl Stats {
     }
 
     /// Groups only entries that pass a test, which needs the given fields.
+    ///
+    /// The test gets the directory that holds the entry, or the directory itself. A root that
+    /// is no directory has none.
     #[must_use]
     pub fn with_filter(
         mut self,

@@ -250,6 +250,9 @@ impl TreeSink {
 
     /// Sums and keeps only entries that pass a test, which needs the given fields.
     ///
+    /// The test gets the directory that holds the entry, or the directory itself. A root that
+    /// is no directory has none.
+    ///
     /// Every directory is in the tree. One that does not pass counts as nothing itself;
     /// what is in it is tested for itself. So a directory has no entries where nothing
     /// below it passes.

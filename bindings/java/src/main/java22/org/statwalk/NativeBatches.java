@@ -21,6 +21,8 @@ final class NativeBatches implements Batches {
     private static final int NAME = 1;
     private static final int PATH = 1 << 31;
     private static final int ONE_FILE_SYSTEM = 1;
+    /** By errno(3). */
+    private static final int ENOTDIR = 20;
     private static final String[] OPERATIONS = {"open", "read", "stat", "follow"};
 
     /**
@@ -148,7 +150,7 @@ final class NativeBatches implements Batches {
         for (int row = 0; entries.hasDir != null && row < entries.length; row++) {
             if (entries.isRoot(row)) {
                 byte[] path = entries.paths != null ? entries.path(row) : entries.name(row);
-                onError.accept(new EntryException(path, "read", 20, "Not a directory"));
+                onError.accept(new EntryException(path, "read", ENOTDIR, "Not a directory"));
             }
         }
     }
