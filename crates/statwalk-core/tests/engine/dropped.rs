@@ -9,10 +9,7 @@ use statwalk_core::{Order, Scan, Totals};
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Latency, Op, Uniform, Where};
 use statwalk_testkit::{or_skip, stretched};
 
-use super::harness::child;
-
-/// Longer than anything takes on a busy machine; only failures wait so long.
-const LONG: Duration = Duration::from_secs(60);
+use super::harness::{child, wait_until};
 
 /// How many threads of this process are workers.
 fn workers() -> usize {
@@ -22,15 +19,6 @@ fn workers() -> usize {
         std::fs::read_to_string(name).ok()
     });
     names.filter(|name| name.starts_with("statwalk-")).count()
-}
-
-#[track_caller]
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < LONG, "{what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// In a process of its own, because it counts threads and descriptors.

@@ -11,6 +11,7 @@ mod naming;
 pub(crate) mod records;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{Order, RootSizes, RootTotals};
@@ -49,6 +50,16 @@ pub(crate) const ENTER: Options<'_> = Options {
     include_kernfs: false,
     exclude: None,
 };
+
+/// Waits, a minute at most, until something is so.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
 
 /// The sums of bytes of a scan that reads sizes.
 pub(crate) fn sizes(totals: &RootTotals) -> RootSizes {
