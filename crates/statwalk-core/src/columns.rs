@@ -136,7 +136,7 @@ impl Columns {
     }
 
     /// Adds a row of another table, which keeps the same fields.
-    fn push_row(&mut self, others: &Columns, row: usize) {
+    pub(crate) fn push_row(&mut self, others: &Columns, row: usize) {
         if self.name_offsets.is_empty() {
             self.begin_names();
         }

@@ -53,7 +53,12 @@ pub struct GatheredRows {
 struct Tables {
     entries: Columns,
     directories: Directories,
+    /// When the rows began; absent where nobody asks.
+    epoch: Option<Epoch>,
 }
+
+/// A time of a scan. Copies lie with all rows that began in it.
+pub(crate) type Epoch = Arc<()>;
 
 /// Buffers without rows, for the next rows of any worker.
 ///
@@ -61,6 +66,7 @@ struct Tables {
 struct Stock {
     fields: Fields,
     spare: Mutex<Vec<Tables>>,
+    epoch: Mutex<Epoch>,
 }
 
 /// The rows of one worker that were not given away. The last has room.
@@ -104,6 +110,22 @@ impl Rows {
     #[must_use]
     pub fn directories(&self) -> &Directories {
         &self.tables.directories
+    }
+
+    /// When they began. They have it no more.
+    pub(crate) fn take_epoch(&mut self) -> Epoch {
+        self.tables.epoch.take().unwrap_or_default()
+    }
+
+    pub(crate) fn columns_mut(&mut self) -> (&mut Columns, &mut Directories) {
+        (&mut self.tables.entries, &mut self.tables.directories)
+    }
+
+    /// Takes the directories out.
+    pub(crate) fn take_directories(&mut self) -> Directories {
+        let mut none = Directories::default();
+        none.columns.begin_names();
+        std::mem::replace(&mut self.tables.directories, none)
     }
 
     /// Gives the buffers away, without a copy.
@@ -179,6 +201,7 @@ impl Scan {
         let stock = Arc::new(Stock {
             fields,
             spare: Mutex::default(),
+            epoch: Mutex::default(),
         });
         let of_workers = Arc::clone(&stock);
         let gathered = self.gather_with(Gather {
@@ -258,6 +281,7 @@ impl Stock {
             tables.entries.begin_names();
         }
         tables.directories.columns.begin_names();
+        tables.epoch = Some(Arc::clone(&lock(&self.epoch)));
         tables
     }
 
@@ -268,6 +292,7 @@ impl Stock {
         }
         tables.entries.clear();
         tables.directories.clear();
+        tables.epoch = None;
         let mut spare = lock(&self.spare);
         if spare.len() < SPARE_MAX {
             spare.push(tables);
@@ -292,7 +317,35 @@ impl GatheredRows {
         self.stock.put(Tables {
             entries: columns,
             directories,
+            epoch: None,
         });
+    }
+
+    /// Ends an epoch, and gives it: all rows that began in it, or before, began before now.
+    pub(crate) fn next_epoch(&self) -> Epoch {
+        std::mem::take(&mut lock(&self.stock.epoch))
+    }
+
+    /// Rows that begin now.
+    #[cfg(test)]
+    pub(crate) fn begin(&self) -> Rows {
+        Rows {
+            tables: self.stock.take(),
+            stock: Arc::clone(&self.stock),
+        }
+    }
+
+    /// Rows of directories alone.
+    pub(crate) fn rows_of(&self, mut directories: Directories) -> Rows {
+        if directories.is_empty() {
+            directories.columns.clear();
+            directories.columns.begin_names();
+        }
+        let mut tables = self.stock.take();
+        tables.directories = directories;
+        tables.epoch = None;
+        let stock = Arc::clone(&self.stock);
+        Rows { tables, stock }
     }
 
     /// Stops the scan. Rows that the workers have filled can still be taken.

@@ -9,7 +9,7 @@ use arrow_array::{Array, BinaryArray, Int64Array, UInt32Array, UInt64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use proptest::prelude::*;
 use rustix::io::Errno;
-use statwalk_core::{Bits, DirState, Fields, Rows, Scan, Sink, Time};
+use statwalk_core::{Bits, DirState, DirectoryRow, Fields, Next, Rows, Scan, Sink, Time};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::trees::{WideFiles, make_wide};
 use statwalk_testkit::{or_skip, strategy, stretched, trees};
@@ -21,6 +21,33 @@ use super::harness::scratch_in_memory;
 fn all_rows(scan: &Scan) -> Vec<Rows> {
     let mut all = scan.rows().unwrap();
     let rows = all.by_ref().map(Result::unwrap).collect();
+    assert!(all.report().unwrap().is_complete());
+    rows
+}
+
+/// All rows of a scan in order. Asserts that they are, and that nothing of a directory stays.
+fn all_ordered(scan: &Scan) -> Vec<Rows> {
+    let mut all = scan.ordered_rows().unwrap();
+    let (mut known, mut rows) = (HashSet::new(), Vec::new());
+    loop {
+        match all.next_within(Duration::from_secs(60)) {
+            Next::Value(next) => {
+                let directories = next.directories();
+                for row in 0..directories.len() {
+                    let DirectoryRow { id, parent, .. } = directories.row(row);
+                    assert!(parent.is_none_or(|parent| known.contains(&parent)));
+                    assert!(known.insert(id), "{id:?} twice");
+                }
+                let entries = next.entries();
+                let mut dirs = (0..entries.len()).filter_map(|row| entries.dir(row));
+                assert!(dirs.all(|id| known.contains(&id) && all.depth(id).is_some()));
+                rows.push(next);
+            }
+            Next::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(known.iter().all(|&id| all.depth(id).is_none()));
     assert!(all.report().unwrap().is_complete());
     rows
 }
@@ -82,7 +109,8 @@ proptest! {
         let scan = Scan::of([&dir, &file]).threads(threads).fields(Records.fields());
         let all = all_rows(&scan);
         let expected = scan.run(&Records).unwrap().output;
-        prop_assert_eq!(records(&all), expected);
+        prop_assert_eq!(&records(&all), &expected);
+        prop_assert_eq!(records(&all_ordered(&scan)), expected);
         let ids = |of: &dyn Fn(&Rows) -> Vec<u32>| all.iter().flat_map(of).collect::<HashSet<_>>();
         let began = ids(&|rows| rows.directories().ids.clone());
         let finished = ids(&|rows| rows.directories().finished.clone());
@@ -117,6 +145,24 @@ fn a_large_directory_is_cut_and_buffers_are_used_again() {
         assert_eq!(names.len(), FILES, "{threads} workers");
         let buffers = buffers.len();
         assert!(count > 2 && buffers < count, "{buffers} of {count}");
+    }
+}
+
+#[test]
+fn a_large_directory_comes_before_what_several_workers_find_in_it() {
+    let scratch = scratch_in_memory();
+    let wide = scratch.path().join("wide");
+    make_wide(&wide, 100_000, WideFiles::Empty).unwrap();
+    for number in 0..300 {
+        std::fs::create_dir_all(wide.join(format!("{number}/below"))).unwrap();
+    }
+    for threads in [1, 2, 8] {
+        let scan = Scan::new(scratch.path()).threads(threads);
+        let scan = scan.fields(Fields::NAME | Fields::SIZE);
+        let all = all_ordered(&scan);
+        let sum = |count: fn(&Rows) -> usize| all.iter().map(count).sum::<usize>();
+        let directories = sum(|rows| rows.directories().len());
+        assert_eq!((sum(Rows::len), directories), (100_000, 602));
     }
 }
 
