@@ -2,29 +2,25 @@
 
 //! Columns of many directories.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Canceller, Columns, Directories, Report, Rows};
+use statwalk_core::{Canceller, Columns, DirId, Directories, OrderedRows, Report, Rows};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step};
 use crate::request::Request;
-use crate::tree::Tree;
 
 /// The batches of a scan. Dropped, it ends the scan.
 #[derive(Debug)]
 pub struct Batches {
     feed: Feed,
-    ready: VecDeque<Arc<OwnRows>>,
 }
 
 /// Up to 65,536 entries of many directories, and the directories that begin among them.
 /// It has at least one of these.
 #[derive(Debug)]
 pub struct Batch {
-    rows: Arc<OwnRows>,
+    rows: OwnRows,
     paths: Option<[Paths; 2]>,
 }
 
@@ -48,10 +44,7 @@ impl Batches {
     }
 
     pub(crate) fn of(feed: Feed) -> Batches {
-        Batches {
-            feed,
-            ready: VecDeque::new(),
-        }
+        Batches { feed }
     }
 
     /// The next batch; waits for it up to a time.
@@ -61,18 +54,11 @@ impl Batches {
     /// Returns an error if a worker has failed, and in the child of a fork.
     pub fn next_within(&mut self, timeout: Duration) -> Result<Step<Batch>, Failure> {
         loop {
-            if let Some(rows) = self.ready.pop_front() {
-                return Ok(Step::Value(self.batch(rows)));
-            }
             match self.feed.next_within(timeout)? {
-                Step::Value(ready) => {
-                    // What a slow worker had can be nothing but ends of directories.
-                    let has_some = |rows: &Arc<OwnRows>| {
-                        !rows.get().is_empty() || !rows.get().directories().is_empty()
-                    };
-                    self.ready = ready.rows.into_iter().filter(has_some).collect();
-                }
-                Step::Error(error) if self.feed.is_below_pruned(&error) => {}
+                // What a slow worker had can be nothing but ends of directories.
+                Step::Value(rows)
+                    if rows.get().is_empty() && rows.get().directories().is_empty() => {}
+                Step::Value(rows) => return Ok(Step::Value(self.batch(rows))),
                 Step::Error(error) => return Ok(Step::Error(error)),
                 Step::Waiting => return Ok(Step::Waiting),
                 Step::End => return Ok(Step::End),
@@ -80,12 +66,12 @@ impl Batches {
         }
     }
 
-    fn batch(&self, rows: Arc<OwnRows>) -> Batch {
-        let paths = self.feed.tree().map(|tree| {
+    fn batch(&self, rows: OwnRows) -> Batch {
+        let paths = self.feed.ordered().map(|known| {
             let (entries, directories) = (rows.get().entries(), rows.get().directories());
             [
-                Paths::of_entries(entries, tree),
-                Paths::of_directories(directories, tree),
+                Paths::of_entries(entries, known),
+                Paths::of_directories(directories, known),
             ]
         });
         Batch { rows, paths }
@@ -97,7 +83,7 @@ impl Batches {
     /// Workers do not open directories below it that they have not opened, and errors
     /// below it do not come any more. Rows that they have read still come.
     pub fn prune(&mut self, directory: u32) -> bool {
-        self.feed.prune(directory)
+        DirId::from_index(directory as usize).is_some_and(|id| self.feed.prune(id))
     }
 
     /// Stops the scan from any thread. Rows that the workers have found still come.
@@ -138,26 +124,13 @@ impl Batch {
     /// Gives the buffers away, without a copy.
     #[must_use]
     pub fn into_parts(self) -> (Columns, Directories, Option<[Paths; 2]>) {
-        match Arc::try_unwrap(self.rows) {
-            Ok(rows) => {
-                let (columns, directories) = rows.into_rows().into_columns();
-                (columns, directories, self.paths)
-            }
-            // Nobody else keeps rows that were given away; a copy would be right all the same.
-            Err(rows) => {
-                let rows = rows.get();
-                (
-                    rows.entries().clone(),
-                    rows.directories().clone(),
-                    self.paths,
-                )
-            }
-        }
+        let (columns, directories) = self.rows.into_rows().into_columns();
+        (columns, directories, self.paths)
     }
 }
 
 impl Paths {
-    pub(crate) fn of_entries(columns: &Columns, tree: &Tree) -> Paths {
+    pub(crate) fn of_entries(columns: &Columns, known: &OrderedRows) -> Paths {
         let mut paths = Paths {
             bytes: Vec::with_capacity(columns.names.len() * 4),
             offsets: vec![0],
@@ -167,21 +140,22 @@ impl Paths {
             let its = columns.dir(row);
             if dir != its {
                 dir = its;
-                tree.prefix_of(its, &mut prefix);
+                write_prefix(its, known, &mut prefix);
             }
             paths.push(&prefix, columns.name(row));
         }
         paths
     }
 
-    pub(crate) fn of_directories(directories: &Directories, tree: &Tree) -> Paths {
+    pub(crate) fn of_directories(directories: &Directories, known: &OrderedRows) -> Paths {
         let mut paths = Paths {
             bytes: Vec::new(),
             offsets: vec![0],
         };
         let mut path = Vec::new();
-        for &id in &directories.ids {
-            tree.path_to(id, &mut path);
+        for row in 0..directories.len() {
+            path.clear();
+            known.push_path(directories.row(row).id, &mut path);
             paths.push(&path, b"");
         }
         paths
@@ -191,5 +165,14 @@ impl Paths {
         self.bytes.extend_from_slice(prefix);
         self.bytes.extend_from_slice(name);
         self.offsets.push(self.bytes.len() as i64);
+    }
+}
+
+/// Writes what stands before the names of a directory's entries: nothing for a root.
+pub(crate) fn write_prefix(dir: Option<DirId>, known: &OrderedRows, path: &mut Vec<u8>) {
+    path.clear();
+    let is_known = dir.is_some_and(|dir| known.push_path(dir, path));
+    if is_known && !path.is_empty() && !path.ends_with(b"/") {
+        path.push(b'/');
     }
 }

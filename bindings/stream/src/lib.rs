@@ -17,7 +17,6 @@ mod gaps;
 mod ordered;
 mod request;
 mod summary;
-mod tree;
 mod walk;
 
 pub mod arrow;

@@ -2,23 +2,20 @@
 
 //! Columns in which a directory comes before all that is below it.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
 use statwalk_core::{Canceller, Columns, Directories, Report, SkippedDirs};
 
 use crate::batch::Paths;
 use crate::failure::Failure;
-use crate::feed::{Feed, OwnRows, Ready, Step};
+use crate::feed::{Feed, OwnRows, Step};
 use crate::request::Request;
 
 /// The tables of a scan, in order. Dropped, it ends the scan.
 #[derive(Debug)]
 pub struct Ordered {
     feed: Feed,
-    directories: Vec<(Arc<OwnRows>, usize)>,
-    ready: VecDeque<Arc<OwnRows>>,
+    skipped: SkippedDirs,
 }
 
 /// Directories, and then other entries. All directories above them are among these, or
@@ -46,10 +43,10 @@ impl Ordered {
     }
 
     pub(crate) fn of(feed: Feed) -> Ordered {
+        let skipped = feed.ordered().map(|rows| rows.skipped().clone());
         Ordered {
             feed,
-            directories: Vec::new(),
-            ready: VecDeque::new(),
+            skipped: skipped.unwrap_or_default(),
         }
     }
 
@@ -59,39 +56,25 @@ impl Ordered {
     ///
     /// Returns an error if a worker has failed, and in the child of a fork.
     pub fn next_within(&mut self, timeout: Duration) -> Result<Step<Tables>, Failure> {
-        if self.directories.is_empty() && self.ready.is_empty() {
-            match self.feed.next_within(timeout)? {
-                Step::Value(Ready { directories, rows }) => {
-                    self.directories = directories;
-                    self.ready = rows.into();
-                }
-                Step::Error(error) => return Ok(Step::Error(error)),
-                Step::Waiting => return Ok(Step::Waiting),
-                Step::End => return Ok(Step::End),
-            }
-        }
-        Ok(Step::Value(self.tables()))
+        Ok(match self.feed.next_within(timeout)? {
+            Step::Value(rows) => Step::Value(self.tables(rows)),
+            Step::Error(error) => Step::Error(error),
+            Step::Waiting => Step::Waiting,
+            Step::End => Step::End,
+        })
     }
 
-    fn tables(&mut self) -> Tables {
-        let mut tables = Tables::default();
-        let Some(tree) = self.feed.tree() else {
-            return tables;
+    fn tables(&self, rows: OwnRows) -> Tables {
+        let Some(known) = self.feed.ordered() else {
+            return Tables::default();
         };
-        for (rows, row) in std::mem::take(&mut self.directories) {
-            let rows = rows.get();
-            (tables.directories).push_row(rows.directories(), row);
+        let (entries, directories) = rows.into_rows().into_columns();
+        Tables {
+            directory_paths: Paths::of_directories(&directories, known),
+            directories,
+            entry_paths: Paths::of_entries(&entries, known),
+            entries,
         }
-        tables.directory_paths = Paths::of_directories(&tables.directories, tree);
-        if let Some(rows) = self.ready.pop_front() {
-            tables.entry_paths = Paths::of_entries(rows.get().entries(), tree);
-            tables.entries = match Arc::try_unwrap(rows) {
-                Ok(rows) => rows.into_rows().into_columns().0,
-                // Nobody else keeps rows whose directories were given.
-                Err(rows) => rows.get().entries().clone(),
-            };
-        }
-        tables
     }
 
     /// The directories that the caller does not want, to add some from any thread. Workers
@@ -99,7 +82,7 @@ impl Ordered {
     /// workers have found: the caller leaves them out.
     #[must_use]
     pub fn skipped(&self) -> SkippedDirs {
-        self.feed.skipped.clone()
+        self.skipped.clone()
     }
 
     /// Stops the scan from any thread. Rows that the workers have found still come.

@@ -254,7 +254,7 @@ fn no_worker_opens_what_is_below_a_pruned_directory_of_a_batch() {
         }
         true
     });
-    let mut batches = Batches::of(Feed::of(scan, true).unwrap());
+    let mut batches = Batches::of(Feed::of(&scan, true).unwrap());
     assert!(!batches.prune(u32::MAX));
     let mut pruned = Some(pruned);
     let mut names = Vec::new();
@@ -299,7 +299,7 @@ fn a_batch_has_an_entry_or_a_directory() {
         std::thread::sleep(Duration::from_millis(3));
         true
     });
-    let mut batches = Batches::of(Feed::of(scan, true).unwrap());
+    let mut batches = Batches::of(Feed::of(&scan, true).unwrap());
     let mut count = 0;
     loop {
         match batches.next_within(LONG).unwrap() {
@@ -321,7 +321,7 @@ fn a_worker_that_panics_is_a_failure() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let scan = Scan::new("/usr/share").filter_dir(|_| panic!("no directory"));
-    let mut walk = Walk::of(Feed::of(scan, true).unwrap());
+    let mut walk = Walk::of(Feed::of(&scan, true).unwrap());
     let failure = loop {
         match walk.next_within(LONG) {
             Ok(Step::End) => panic!("an end"),

@@ -2,12 +2,11 @@
 
 //! Entries one after another.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Attributes, Canceller, DirId, DirState, Fields, Report, Rows};
+use statwalk_core::{Attributes, Canceller, DirId, DirState, Fields, Report};
 
+use crate::batch::write_prefix;
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step};
 use crate::request::Request;
@@ -18,18 +17,16 @@ use crate::request::Request;
 #[derive(Debug)]
 pub struct Walk {
     feed: Feed,
-    /// Rows whose directories above were given.
-    ready: VecDeque<Arc<OwnRows>>,
-    /// Directories that come before these rows.
-    directories: std::vec::IntoIter<(Arc<OwnRows>, usize)>,
-    /// The next entry of the first rows.
+    /// The rows that come next: first the directories, then the entries.
+    rows: Option<OwnRows>,
+    next_directory: usize,
     next_entry: usize,
     run: Option<Run>,
     path: Vec<u8>,
     name_at: usize,
     current: Current,
     /// The directory that was given last, until something else was.
-    prunable: Option<u32>,
+    prunable: Option<DirId>,
 }
 
 /// Entries of one directory.
@@ -104,8 +101,8 @@ impl Walk {
     pub(crate) fn of(feed: Feed) -> Walk {
         Walk {
             feed,
-            ready: VecDeque::new(),
-            directories: Vec::new().into_iter(),
+            rows: None,
+            next_directory: 0,
             next_entry: 0,
             run: None,
             path: Vec::new(),
@@ -134,11 +131,7 @@ impl Walk {
                 return Ok(Step::Value(()));
             }
             match self.feed.next_within(timeout)? {
-                Step::Value(ready) => {
-                    self.ready = ready.rows.into();
-                    self.directories = ready.directories.into_iter();
-                }
-                Step::Error(error) if self.feed.is_below_pruned(&error) => {}
+                Step::Value(rows) => self.rows = Some(rows),
                 Step::Error(error) => return Ok(Step::Error(error)),
                 Step::Waiting => return Ok(Step::Waiting),
                 Step::End => return Ok(Step::End),
@@ -153,38 +146,38 @@ impl Walk {
     }
 
     fn next_taken(&mut self) -> bool {
-        while let Some((rows, row)) = self.directories.next() {
-            if self.give_directory(rows.get(), row) {
-                return true;
-            }
-        }
-        while let Some(rows) = self.ready.front() {
-            if self.next_entry < rows.get().len() {
-                if self.give_entry() {
+        while let Some(rows) = &self.rows {
+            let rows = rows.get();
+            if self.next_directory < rows.directories().len() {
+                self.next_directory += 1;
+                if self.give_directory(self.next_directory - 1) {
                     return true;
                 }
-                continue;
+            } else if self.next_entry < rows.len() {
+                self.next_entry += 1;
+                if self.give_entry(self.next_entry - 1) {
+                    return true;
+                }
+            } else {
+                // They go back to the workers.
+                (self.rows, self.run) = (None, None);
+                (self.next_directory, self.next_entry) = (0, 0);
             }
-            // Goes back to the workers.
-            self.ready.pop_front();
-            self.next_entry = 0;
-            self.run = None;
         }
         false
     }
 
     /// Makes a directory the current entry, unless the caller does not want it.
-    fn give_directory(&mut self, rows: &Rows, row: usize) -> bool {
-        let directories = rows.directories();
-        let directory = directories.row(row);
-        let id = directories.ids[row];
-        let Some(tree) = self.feed.tree() else {
+    fn give_directory(&mut self, row: usize) -> bool {
+        let (Some(rows), Some(known)) = (&self.rows, self.feed.ordered()) else {
             return false;
         };
-        if tree.is_below_pruned(id) {
+        let directory = rows.get().directories().row(row);
+        if known.is_below_skipped(directory.id) {
             return false;
         }
-        tree.path_to(id, &mut self.path);
+        self.path.clear();
+        known.push_path(directory.id, &mut self.path);
         self.name_at = match directory.parent {
             Some(_) => self.path.len() - directory.name.len(),
             None => 0,
@@ -192,43 +185,41 @@ impl Walk {
         self.path.push(0);
         self.current = Current {
             attributes: directory.attributes,
-            depth: tree.depth(id),
-            root: tree.root(id),
+            depth: known.depth(directory.id).unwrap_or(0),
+            root: directory.root as u32,
             state: Some(directory.state),
             is_followed: directory.is_followed,
         };
-        self.prunable = Some(id);
+        self.prunable = Some(directory.id);
         true
     }
 
     /// Makes an entry the current one, unless the caller does not want it.
-    fn give_entry(&mut self) -> bool {
-        let Some(rows) = self.ready.front() else {
+    fn give_entry(&mut self, row: usize) -> bool {
+        let (Some(rows), Some(known)) = (&self.rows, self.feed.ordered()) else {
             return false;
         };
         let columns = rows.get().entries();
-        let row = self.next_entry;
         let dir = columns.dir(row);
         let run = match self.run {
             Some(run) if run.dir == dir => run,
             _ => {
-                let Some(tree) = self.feed.tree() else {
-                    return false;
-                };
-                tree.prefix_of(dir, &mut self.path);
-                let number = columns.dirs[row];
+                write_prefix(dir, known, &mut self.path);
+                let of_root = (0, columns.dirs[row]);
+                let (depth, root) = dir
+                    .and_then(|dir| Some((known.depth(dir)? + 1, known.root(dir)? as u32)))
+                    .unwrap_or(of_root);
                 let run = Run {
                     dir,
                     prefix: self.path.len(),
-                    depth: dir.map_or(0, |_| tree.depth(number) + 1),
-                    root: dir.map_or(number, |_| tree.root(number)),
-                    is_pruned: dir.is_some() && tree.is_pruned(number),
+                    depth,
+                    root,
+                    is_pruned: dir.is_some_and(|dir| known.is_skipped(dir)),
                 };
                 self.run = Some(run);
                 run
             }
         };
-        self.next_entry += 1;
         if run.is_pruned {
             return false;
         }
