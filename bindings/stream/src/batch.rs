@@ -17,7 +17,8 @@ pub struct Batches {
 }
 
 /// Up to 65,536 entries of many directories, and the directories that begin among them.
-/// It has at least one of these.
+/// It has at least one of these. Where paths are wanted, a directory comes before all that is
+/// below it.
 #[derive(Debug)]
 pub struct Batch {
     rows: OwnRows,
@@ -80,8 +81,8 @@ impl Batches {
     /// Leaves out what is below a directory of a batch that came. Answers whether the
     /// number is that of such a directory; without the column of paths none is known.
     ///
-    /// Workers do not open directories below it that they have not opened, and errors
-    /// below it do not come any more. Rows that they have read still come.
+    /// Workers do not open directories below it that they have not opened. No later batch
+    /// has anything below it, and no error of it or below it comes or counts any more.
     pub fn prune(&mut self, directory: u32) -> bool {
         DirId::from_index(directory as usize).is_some_and(|id| self.feed.prune(id))
     }

@@ -41,6 +41,26 @@ struct Run {
     is_pruned: bool,
 }
 
+impl Run {
+    /// Begins with the entries of a directory, or with a root of some number. Leaves what
+    /// stands before their names in `path`.
+    fn begin(dir: Option<DirId>, root: u32, feed: &Feed, path: &mut Vec<u8>) -> Option<Run> {
+        let known = feed.ordered()?;
+        write_prefix(dir, known, path);
+        let (depth, root) = match dir {
+            Some(dir) => (known.depth(dir)? + 1, known.root(dir)? as u32),
+            None => (0, root),
+        };
+        Some(Run {
+            dir,
+            prefix: path.len(),
+            depth,
+            root,
+            is_pruned: dir.is_some_and(|dir| known.is_skipped(dir)),
+        })
+    }
+}
+
 /// The entry that was given last.
 #[derive(Debug)]
 struct Current {
@@ -148,21 +168,22 @@ impl Walk {
     fn next_taken(&mut self) -> bool {
         while let Some(rows) = &self.rows {
             let rows = rows.get();
-            if self.next_directory < rows.directories().len() {
+            let (directories, entries) = (rows.directories().len(), rows.len());
+            while self.next_directory < directories {
                 self.next_directory += 1;
                 if self.give_directory(self.next_directory - 1) {
                     return true;
                 }
-            } else if self.next_entry < rows.len() {
+            }
+            while self.next_entry < entries {
                 self.next_entry += 1;
                 if self.give_entry(self.next_entry - 1) {
                     return true;
                 }
-            } else {
-                // They go back to the workers.
-                (self.rows, self.run) = (None, None);
-                (self.next_directory, self.next_entry) = (0, 0);
             }
+            // They go back to the workers.
+            (self.rows, self.run) = (None, None);
+            (self.next_directory, self.next_entry) = (0, 0);
         }
         false
     }
@@ -173,7 +194,10 @@ impl Walk {
             return false;
         };
         let directory = rows.get().directories().row(row);
-        if known.is_below_skipped(directory.id) {
+        if directory
+            .parent
+            .is_some_and(|parent| known.is_skipped(parent))
+        {
             return false;
         }
         self.path.clear();
@@ -196,7 +220,7 @@ impl Walk {
 
     /// Makes an entry the current one, unless the caller does not want it.
     fn give_entry(&mut self, row: usize) -> bool {
-        let (Some(rows), Some(known)) = (&self.rows, self.feed.ordered()) else {
+        let Some(rows) = &self.rows else {
             return false;
         };
         let columns = rows.get().entries();
@@ -204,17 +228,9 @@ impl Walk {
         let run = match self.run {
             Some(run) if run.dir == dir => run,
             _ => {
-                write_prefix(dir, known, &mut self.path);
-                let of_root = (0, columns.dirs[row]);
-                let (depth, root) = dir
-                    .and_then(|dir| Some((known.depth(dir)? + 1, known.root(dir)? as u32)))
-                    .unwrap_or(of_root);
-                let run = Run {
-                    dir,
-                    prefix: self.path.len(),
-                    depth,
-                    root,
-                    is_pruned: dir.is_some_and(|dir| known.is_skipped(dir)),
+                let Some(run) = Run::begin(dir, columns.dirs[row], &self.feed, &mut self.path)
+                else {
+                    return false;
                 };
                 self.run = Some(run);
                 run

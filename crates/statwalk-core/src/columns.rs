@@ -137,12 +137,14 @@ impl Columns {
 
     /// Adds a row of another table, which keeps the same fields.
     pub(crate) fn push_row(&mut self, others: &Columns, row: usize) {
-        if self.name_offsets.is_empty() {
-            self.begin_names();
-        }
         let place = self.len();
-        self.names.extend_from_slice(others.name(row));
-        self.name_offsets.push(self.names.len() as i32);
+        if !others.name_offsets.is_empty() {
+            if self.name_offsets.is_empty() {
+                self.begin_names();
+            }
+            self.names.extend_from_slice(others.name(row));
+            self.name_offsets.push(self.names.len() as i32);
+        }
         self.dirs.push(others.dirs[row]);
         self.has_dir.push(others.has_dir.get(row));
         self.kinds.push(others.kinds[row]);
@@ -155,6 +157,16 @@ impl Columns {
         }
         self.attributes
             .extend(place, &others.attributes, row..row + 1);
+    }
+
+    /// Keeps some rows, in their order.
+    pub(crate) fn keep(&mut self, rows: &[usize]) {
+        let mut kept = Columns::default();
+        if !self.name_offsets.is_empty() {
+            kept.begin_names();
+        }
+        rows.iter().for_each(|&row| kept.push_row(self, row));
+        *self = kept;
     }
 
     /// The name of a column that does not go with the others; absent where all do.
@@ -395,6 +407,14 @@ impl Directories {
         self.ids.push(others.ids[row]);
         self.roots.push(others.roots[row]);
         self.states.push(others.states[row]);
+    }
+
+    /// Keeps some directories, in their order, and all notes of ends.
+    pub(crate) fn keep(&mut self, rows: &[usize]) {
+        let of = |column: &[u32]| rows.iter().map(|&row| column[row]).collect();
+        (self.ids, self.roots) = (of(&self.ids), of(&self.roots));
+        self.states = rows.iter().map(|&row| self.states[row]).collect();
+        self.columns.keep(rows);
     }
 
     /// The name of a column that does not go with the others; absent where all do.

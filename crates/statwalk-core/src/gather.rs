@@ -88,14 +88,16 @@ pub(crate) enum Learned<'a> {
     Incomplete(&'a Directory<'a>),
     /// See [`Collect::finished`].
     Finished(&'a Directory<'a>),
+    /// See [`Collect::failed`].
+    Failed(&'a EntryError),
 }
 
 /// The way in which workers fill values.
 pub(crate) struct Gather<T> {
     pub(crate) fields: Fields,
     pub(crate) each: Box<Each<T>>,
-    /// Whether [`Learned::Incomplete`] and [`Learned::Finished`] are wanted.
-    pub(crate) wants_ends: bool,
+    /// Whether values get ends and errors too. Else the caller gets each error by itself.
+    pub(crate) wants_all: bool,
     /// How many values and errors wait for the caller, up to.
     pub(crate) waiting_max: usize,
 }
@@ -199,9 +201,9 @@ impl Scan {
             each: Box::new(move |value, learned| match learned {
                 Learned::Directory(directory) => each(value, Found::Directory(directory)),
                 Learned::Entries(origin, batch) => each(value, Found::Entries(origin, batch)),
-                Learned::Incomplete(_) | Learned::Finished(_) => Fill::Nothing,
+                Learned::Incomplete(_) | Learned::Finished(_) | Learned::Failed(_) => Fill::Nothing,
             }),
-            wants_ends: false,
+            wants_all: false,
             waiting_max: WAITING_MAX,
         })
     }
@@ -545,18 +547,21 @@ impl<T: Default + Send + 'static> Collect for GatherState<T> {
     }
 
     fn incomplete(&mut self, directory: &Directory<'_>) {
-        if self.gather.wants_ends {
+        if self.gather.wants_all {
             self.note(Learned::Incomplete(directory));
         }
     }
 
     fn finished(&mut self, directory: &Directory<'_>) {
-        if self.gather.wants_ends {
+        if self.gather.wants_all {
             self.note(Learned::Finished(directory));
         }
     }
 
     fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
-        self.queue.put(Err(error.clone()))
+        match self.gather.wants_all {
+            true => self.add(Learned::Failed(error)),
+            false => self.queue.put(Err(error.clone())),
+        }
     }
 }

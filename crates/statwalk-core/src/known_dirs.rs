@@ -15,6 +15,8 @@ const PAGE: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct KnownDirs {
     pages: Vec<Option<Box<Page>>>,
+    /// A page without directories: often the next ones need it at once.
+    spare: Option<Box<Page>>,
     skipped: usize,
 }
 
@@ -38,6 +40,16 @@ pub(crate) struct KnownDir {
     is_skipped: bool,
 }
 
+impl Default for Page {
+    fn default() -> Page {
+        Page {
+            dirs: [None; PAGE],
+            names: Vec::new(),
+            count: 0,
+        }
+    }
+}
+
 impl KnownDirs {
     /// Adds a directory whose parent is among them, or that is a root. Answers whether it
     /// could.
@@ -53,13 +65,9 @@ impl KnownDirs {
         if self.pages.len() <= id / PAGE {
             self.pages.resize_with(id / PAGE + 1, || None);
         }
-        let page = self.pages[id / PAGE].get_or_insert_with(|| {
-            Box::new(Page {
-                dirs: [None; PAGE],
-                names: Vec::new(),
-                count: 0,
-            })
-        });
+        let new = || Box::new(Page::default());
+        let page =
+            self.pages[id / PAGE].get_or_insert_with(|| self.spare.take().unwrap_or_else(new));
         let name = columns.name(row);
         let dir = KnownDir {
             // A caller's path fits, and the kernel's names are shorter than 256 bytes.
@@ -99,7 +107,8 @@ impl KnownDirs {
             self.skipped -= usize::from(dir.is_skipped);
             page.count -= 1;
             if page.count == 0 {
-                *place = None;
+                page.names.clear();
+                self.spare = place.take();
             }
         }
     }
@@ -160,10 +169,9 @@ impl KnownDirs {
         false
     }
 
-    /// Whether a directory above this one was skipped.
-    pub(crate) fn is_below_skipped(&self, id: u32) -> bool {
-        let parent = self.get(id).and_then(|dir| dir.parent);
-        parent.is_some_and(|parent| self.is_at_or_below_skipped(parent))
+    /// Whether one of them was skipped.
+    pub(crate) fn has_skipped(&self) -> bool {
+        self.skipped > 0
     }
 
     /// How many directories are known.

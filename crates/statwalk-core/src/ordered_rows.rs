@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::columns::{Columns, Directories};
 use crate::entry::DirId;
-use crate::error::{EntryError, Error};
+use crate::error::{Cause, EntryError, Error};
 use crate::gather::{Next, deadline_after};
 use crate::known_dirs::KnownDirs;
 use crate::progress::Progress;
@@ -36,18 +36,28 @@ pub struct OrderedRows {
     count: u64,
     /// The rows among the held that wait for a directory, by its number.
     orphans: HashMap<u32, Vec<Orphan>>,
-    ready: VecDeque<Rows>,
+    ready: VecDeque<Ready>,
     /// When the rows that are ready, or were given last, began.
     given: Vec<Epoch>,
     /// Directories that are finished, and what tells when the last of their rows was taken.
     finished: VecDeque<(Epoch, Vec<u32>)>,
     skipped: SkippedDirs,
+    /// Errors that nobody wants to see: the report counts them no more.
+    hidden: Vec<EntryError>,
+    report: Option<Report>,
+}
+
+/// Something for the caller. An error follows the rows of its entry.
+enum Ready {
+    Rows(Box<Rows>),
+    Error(EntryError),
 }
 
 /// Rows that wait for a directory.
 struct Held {
     number: u64,
     rows: Rows,
+    errors: Vec<EntryError>,
     /// How many of their directories wait for the one above.
     orphans: usize,
     epoch: Epoch,
@@ -113,6 +123,8 @@ impl Scan {
             given: Vec::new(),
             finished: VecDeque::new(),
             skipped,
+            hidden: Vec::new(),
+            report: None,
         })
     }
 }
@@ -128,33 +140,73 @@ impl fmt::Debug for OrderedRows {
 }
 
 impl OrderedRows {
-    /// Takes the next rows, and waits for them up to a time. Errors at or below skipped
-    /// directories do not come.
+    /// Takes the next rows, and waits for them up to a time.
+    ///
+    /// What is below a skipped directory does not come, nor its errors, as soon as it was
+    /// skipped before the call. An error comes after the directories above its entry.
     pub fn next_within(&mut self, timeout: Duration) -> Next<Rows> {
         let deadline = deadline_after(timeout);
         loop {
-            if let Some(rows) = self.ready.pop_front() {
-                return Next::Value(rows);
+            match self.ready.pop_front() {
+                Some(Ready::Rows(rows)) => {
+                    let rows = self.without_skipped(*rows);
+                    if !rows.has_nothing() {
+                        return Next::Value(rows);
+                    }
+                    continue;
+                }
+                Some(Ready::Error(error)) if self.skipped.has(error.root, &error.path) => {
+                    self.hidden.push(error);
+                    continue;
+                }
+                Some(Ready::Error(error)) => return Next::Failed(error),
+                None => {}
             }
             self.forget();
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.rows.next_within(left) {
+            match self.rows.next_with_errors(left) {
                 Next::Value(rows) => self.take(rows),
-                Next::Failed(error) if self.is_skipped_error(&error) => {}
-                Next::Failed(error) => return Next::Failed(error),
+                Next::Failed(error) => self.ready.push_back(Ready::Error(error)),
                 Next::Waiting => return Next::Waiting,
-                Next::End => {
-                    // What is held belongs to a directory that lies with a worker that
-                    // hangs: the report says that the scan was interrupted.
-                    self.held.clear();
+                Next::End if self.held.is_empty() => {
+                    let report = self.rows.report().cloned();
+                    let without_hidden = |report| without(report, &self.hidden, &self.skipped);
+                    self.report = report.map(without_hidden);
                     return Next::End;
+                }
+                // They belong to a directory that lies with a worker that hangs: the report
+                // says that the scan was interrupted.
+                Next::End => {
+                    let held = std::mem::take(&mut self.held);
+                    let errors = held.into_iter().flat_map(|held| held.errors);
+                    self.ready.extend(errors.map(Ready::Error));
                 }
             }
         }
     }
 
-    fn is_skipped_error(&self, error: &EntryError) -> bool {
-        self.skipped.has(error.root, &error.path)
+    /// Some rows without those below skipped directories.
+    fn without_skipped(&self, mut rows: Rows) -> Rows {
+        if !self.known.has_skipped() {
+            return rows;
+        }
+        let is_wanted = |dir: Option<DirId>| dir.is_none_or(|dir| !self.is_skipped(dir));
+        let (entries, directories) = rows.columns_mut();
+        let wanted = |columns: &Columns| {
+            let rows = columns
+                .runs(columns.len())
+                .filter(|run| is_wanted(columns.dir(run.start)));
+            rows.flatten().collect::<Vec<usize>>()
+        };
+        let of_directories = wanted(&directories.columns);
+        if of_directories.len() < directories.len() {
+            directories.keep(&of_directories);
+        }
+        let of_entries = wanted(entries);
+        if of_entries.len() < entries.len() {
+            entries.keep(&of_entries);
+        }
+        rows
     }
 
     /// Forgets directories of which nothing is left. The rows that were given last are done.
@@ -174,7 +226,7 @@ impl OrderedRows {
 
     /// Takes rows from a worker, and makes those ready that are known by them.
     fn take(&mut self, mut rows: Rows) {
-        let epoch = rows.take_epoch();
+        let (epoch, errors) = (rows.take_epoch(), rows.take_errors());
         let finished = &rows.directories().finished;
         if !finished.is_empty() {
             let ids = finished.clone();
@@ -183,7 +235,7 @@ impl OrderedRows {
         self.count += 1;
         let orphans = self.learn(rows.directories());
         if self.held.is_empty() && orphans.is_empty() && knows_all_of(&self.known, rows.entries()) {
-            return self.give(rows, epoch);
+            return self.give(rows, errors, epoch);
         }
         let directories = match orphans.is_empty() {
             true => rows.take_directories(),
@@ -192,12 +244,17 @@ impl OrderedRows {
         self.held.push(Held {
             number: self.count,
             rows,
+            errors,
             orphans: orphans.len(),
             epoch: Arc::clone(&epoch),
         });
         let found = self.find_orphans(&directories.ids);
         for directories in [directories, found] {
-            self.give(self.rows.rows_of(directories), Arc::clone(&epoch));
+            self.give(
+                self.rows.rows_of(directories),
+                Vec::new(),
+                Arc::clone(&epoch),
+            );
         }
         self.release();
     }
@@ -244,17 +301,16 @@ impl OrderedRows {
         for mut held in released {
             // They were given before.
             drop(held.rows.take_directories());
-            self.give(held.rows, held.epoch);
+            self.give(held.rows, held.errors, held.epoch);
         }
     }
 
-    fn give(&mut self, rows: Rows, epoch: Epoch) {
+    fn give(&mut self, rows: Rows, errors: Vec<EntryError>, epoch: Epoch) {
         self.given.push(epoch);
-        let directories = rows.directories();
-        let has_ends = !directories.finished.is_empty() || !directories.incomplete.is_empty();
-        if !rows.is_empty() || !directories.is_empty() || has_ends {
-            self.ready.push_back(rows);
+        if !rows.has_nothing() {
+            self.ready.push_back(Ready::Rows(Box::new(rows)));
         }
+        self.ready.extend(errors.into_iter().map(Ready::Error));
     }
 
     /// Appends the path of a directory to a buffer that the caller keeps, and answers whether
@@ -282,10 +338,11 @@ impl OrderedRows {
 
     /// Skips what is below a directory, and answers whether its number can have come.
     ///
-    /// Workers do not open directories below it that they have not opened, and errors of it
-    /// and below it do not come any more. Rows that workers have found still come:
-    /// [`is_below_skipped`](Self::is_below_skipped) tells which they are. Below a directory
-    /// that is forgotten there is nothing left to skip.
+    /// Workers do not open directories below it that they have not opened. What they have
+    /// found below it, and errors of it, come with no later call of
+    /// [`next_within`](Self::next_within), and the report does not count these errors. Rows
+    /// that were given can have something below it: [`is_skipped`](Self::is_skipped) tells.
+    /// Below a directory that is forgotten there is nothing left to skip.
     pub fn skip(&mut self, dir: DirId) -> bool {
         let mut path = Vec::new();
         if let Some(root) = self.root(dir).filter(|_| self.push_path(dir, &mut path)) {
@@ -295,19 +352,14 @@ impl OrderedRows {
         self.known.can_have_come(dir.0)
     }
 
-    /// Whether a directory was skipped, or one above it: its entries are not wanted.
+    /// Whether a directory was skipped, or one above it: what is in it is not wanted.
     #[must_use]
     pub fn is_skipped(&self, dir: DirId) -> bool {
         self.known.is_at_or_below_skipped(dir.0)
     }
 
-    /// Whether a directory above this one was skipped.
-    #[must_use]
-    pub fn is_below_skipped(&self, dir: DirId) -> bool {
-        self.known.is_below_skipped(dir.0)
-    }
-
-    /// The skipped directories, to add some from any thread.
+    /// The paths of the skipped directories. Any thread may add one, so that workers open none
+    /// below it; rows of it come until [`skip`](Self::skip) is called for it.
     #[must_use]
     pub fn skipped(&self) -> &SkippedDirs {
         &self.skipped
@@ -333,13 +385,14 @@ impl OrderedRows {
     /// The report of the scan, once the last rows were taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
-        self.rows.report()
+        self.report.as_ref()
     }
 
     /// Stops the scan if it still goes on, and gives its report.
     #[must_use]
     pub fn finish(self) -> Report {
-        self.rows.finish()
+        let of_now = || without(self.rows.finish(), &self.hidden, &self.skipped);
+        self.report.unwrap_or_else(of_now)
     }
 }
 
@@ -359,15 +412,30 @@ fn knows_all_of(known: &KnownDirs, entries: &Columns) -> bool {
 
 /// The directories without those of some rows, with all notes of ends.
 fn all_but(directories: &mut Directories, rows: &[usize]) -> Directories {
-    let mut others = Directories {
-        finished: std::mem::take(&mut directories.finished),
-        incomplete: std::mem::take(&mut directories.incomplete),
-        ..Directories::default()
-    };
-    for row in (0..directories.len()).filter(|row| rows.binary_search(row).is_err()) {
-        others.push_row(directories, row);
-    }
+    let mut others = directories.clone();
+    directories.finished.clear();
+    directories.incomplete.clear();
+    let is_other = |row: &usize| rows.binary_search(row).is_err();
+    others.keep(&(0..directories.len()).filter(is_other).collect::<Vec<_>>());
     others
+}
+
+/// A report without the errors that nobody wants to see.
+fn without(mut report: Report, hidden: &[EntryError], skipped: &SkippedDirs) -> Report {
+    for error in hidden {
+        let of_root = &mut report.roots[error.root];
+        match error.cause {
+            Cause::Changed => of_root.changed_dirs -= 1,
+            _ => of_root.unreadable -= 1,
+        }
+        let mut counts = report.error_counts.iter_mut();
+        if let Some(count) = counts.find(|count| (count.0, count.1) == (error.op, error.cause)) {
+            count.2 -= 1;
+        }
+    }
+    report.error_counts.retain(|&(_, _, count)| count > 0);
+    (report.errors).retain(|error| !skipped.has(error.root, &error.path));
+    report
 }
 
 #[cfg(test)]
@@ -457,7 +525,7 @@ mod tests {
                 left = rest;
                 let rows = rows_of(&ordered, rows, &parents);
                 ordered.take(rows);
-                while let Some(rows) = ordered.ready.pop_front() {
+                while let Some(Ready::Rows(rows)) = ordered.ready.pop_front() {
                     prop_assert!(!rows.is_empty() || !rows.directories().is_empty());
                     for &id in &rows.directories().ids {
                         prop_assert!(parents[id as usize].is_none_or(|above| given.contains(&above)));

@@ -21,6 +21,9 @@ use crate::scan::Scan;
 /// From so many entries on, or directories, a worker gives its rows to the caller.
 const FULL: usize = 16_384;
 
+/// From so many errors on, a worker gives its rows too.
+const ERRORS_FULL: usize = 256;
+
 /// How many rows wait for the caller.
 const WAITING_MAX: usize = 4;
 
@@ -45,6 +48,8 @@ pub struct Rows {
 pub struct GatheredRows {
     gathered: Gathered<Gathering>,
     taken: std::vec::IntoIter<Tables>,
+    /// Those of the rows that were given last.
+    errors: std::vec::IntoIter<EntryError>,
     stock: Arc<Stock>,
 }
 
@@ -53,6 +58,8 @@ pub struct GatheredRows {
 struct Tables {
     entries: Columns,
     directories: Directories,
+    /// Each after the row of its entry, where that is known.
+    errors: Vec<EntryError>,
     /// When the rows began; absent where nobody asks.
     epoch: Option<Epoch>,
 }
@@ -110,6 +117,18 @@ impl Rows {
     #[must_use]
     pub fn directories(&self) -> &Directories {
         &self.tables.directories
+    }
+
+    /// Takes out the errors that go with them.
+    pub(crate) fn take_errors(&mut self) -> Vec<EntryError> {
+        std::mem::take(&mut self.tables.errors)
+    }
+
+    /// Whether they have neither rows nor ends.
+    pub(crate) fn has_nothing(&self) -> bool {
+        let directories = self.directories();
+        let ends = directories.finished.len() + directories.incomplete.len();
+        self.is_empty() && directories.is_empty() && ends == 0
     }
 
     /// When they began. They have it no more.
@@ -209,12 +228,13 @@ impl Scan {
             each: Box::new(move |gathering: &mut Gathering, learned| {
                 gathering.add(learned, &of_workers)
             }),
-            wants_ends: true,
+            wants_all: true,
             waiting_max: WAITING_MAX,
         })?;
         Ok(GatheredRows {
             gathered,
             taken: Vec::new().into_iter(),
+            errors: Vec::new().into_iter(),
             stock,
         })
     }
@@ -235,6 +255,7 @@ impl Gathering {
                 let finished = &mut self.last(stock).directories.finished;
                 finished.push(directory.id.0);
             }
+            Learned::Failed(error) => self.last(stock).errors.push(error.clone()),
         }
         match self.tables.len() > 1 || self.last(stock).is_full() {
             true => Fill::Full,
@@ -271,6 +292,7 @@ impl Tables {
         let directories = &self.directories;
         let ends = directories.finished.len().max(directories.incomplete.len());
         self.entries.len().max(directories.len()).max(ends) >= FULL
+            || self.errors.len() >= ERRORS_FULL
     }
 }
 
@@ -292,6 +314,7 @@ impl Stock {
         }
         tables.entries.clear();
         tables.directories.clear();
+        tables.errors.clear();
         tables.epoch = None;
         let mut spare = lock(&self.spare);
         if spare.len() < SPARE_MAX {
@@ -317,7 +340,7 @@ impl GatheredRows {
         self.stock.put(Tables {
             entries: columns,
             directories,
-            epoch: None,
+            ..Tables::default()
         });
     }
 
@@ -367,6 +390,30 @@ impl GatheredRows {
 
     /// Takes the next rows, and waits for them up to a time.
     pub fn next_within(&mut self, timeout: Duration) -> Next<Rows> {
+        if let Some(error) = self.errors.next() {
+            return Next::Failed(error);
+        }
+        let deadline = deadline_after(timeout);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.next_with_errors(left) {
+                Next::Value(mut rows) => {
+                    self.errors = rows.take_errors().into_iter();
+                    // A worker can have had nothing but an error.
+                    if !rows.has_nothing() {
+                        return Next::Value(rows);
+                    }
+                    if let Some(error) = self.errors.next() {
+                        return Next::Failed(error);
+                    }
+                }
+                next => return next,
+            }
+        }
+    }
+
+    /// As [`next_within`](Self::next_within): the rows have the errors that go with them.
+    pub(crate) fn next_with_errors(&mut self, timeout: Duration) -> Next<Rows> {
         let deadline = deadline_after(timeout);
         loop {
             if let Some(rows) = self.next_taken() {
@@ -411,12 +458,11 @@ impl Iterator for GatheredRows {
 
     fn next(&mut self) -> Option<Result<Rows, EntryError>> {
         loop {
-            if let Some(rows) = self.next_taken() {
-                return Some(Ok(rows));
-            }
-            match self.gathered.next()? {
-                Ok(gathering) => self.taken = gathering.tables.into_iter(),
-                Err(error) => return Some(Err(error)),
+            match self.next_within(Duration::from_secs(3600)) {
+                Next::Value(rows) => return Some(Ok(rows)),
+                Next::Failed(error) => return Some(Err(error)),
+                Next::Waiting => {}
+                Next::End => return None,
             }
         }
     }

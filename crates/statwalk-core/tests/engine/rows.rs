@@ -3,6 +3,9 @@
 //! Rows in bulk: the same as a sink gets, in columns that Arrow takes without a copy.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use arrow_array::{Array, BinaryArray, Int64Array, UInt32Array, UInt64Array};
@@ -291,4 +294,62 @@ fn an_entry_that_cannot_be_read_is_an_error_and_a_row_without_attributes() {
     assert_eq!(known[&b"bad"[..]], [false; 2]);
     assert_eq!(incomplete.len(), 2);
     assert_eq!(unreadable, HashSet::from([b"e".to_vec()]));
+}
+
+#[test]
+fn nothing_below_a_skipped_directory_comes_or_is_an_error() {
+    let mut fault = FaultFs::builder();
+    for number in 0..300 {
+        for top in ["skipped", "wanted"] {
+            let below = format!("{top}/{number}/below");
+            fault = fault.file(format!("{below}/{top}"), 1);
+            if number % 10 == 0 {
+                fault = fault.fail(below.as_str(), Op::Opendir, Errno::IO, When::Always);
+            }
+        }
+    }
+    let mounted = or_skip!(fault.mount());
+    for threads in [1, 4] {
+        let scan = Scan::new(mounted.path()).threads(threads);
+        let mut all = scan.errors_kept(1_000).ordered_rows().unwrap();
+        let (mut known, mut entries, mut errors) = (HashSet::new(), 0, 0);
+        let (mut skipped, mut next_skipped) = (None, None);
+        loop {
+            match all.next_within(Duration::from_secs(60)) {
+                Next::Value(rows) => {
+                    let of = rows.directories();
+                    for row in (0..of.len()).map(|row| of.row(row)) {
+                        assert!(skipped.is_none() || row.parent != skipped, "{row:?}");
+                        let mut path = Vec::new();
+                        assert!(all.push_path(row.id, &mut path));
+                        known.insert(PathBuf::from(OsString::from_vec(path)));
+                        next_skipped = next_skipped.or((row.name == b"skipped").then_some(row.id));
+                    }
+                    if let Some(dir) = next_skipped.filter(|_| skipped.is_none()) {
+                        assert!(all.skip(dir));
+                        skipped = Some(dir);
+                    }
+                    let of = rows.entries();
+                    let dirs = (0..of.len()).filter_map(|row| of.dir(row));
+                    entries += dirs.filter(|&dir| !all.is_skipped(dir)).count();
+                }
+                Next::Failed(error) => {
+                    // After the directory above it.
+                    let above = error.to_path_buf();
+                    assert!(known.contains(above.parent().unwrap()), "{error}");
+                    assert!(!error.to_string().contains("skipped"), "{error}");
+                    errors += 1;
+                }
+                Next::End => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((entries, errors), (270, 30), "{threads} workers");
+        let report = all.finish();
+        assert_eq!((report.sum().unreadable, report.errors.len()), (30, 30));
+        assert_eq!(
+            report.error_counts.iter().map(|count| count.2).sum::<u64>(),
+            30
+        );
+    }
 }
