@@ -4,7 +4,6 @@
 
 // The tables of a scan with its errors, its signal and its end.
 
-const { Pruned } = require('./pruned.js')
 const { prepare } = require('./table.js')
 
 /** How many errors are kept for the end. */
@@ -38,9 +37,6 @@ class Reading {
   #signal
   #onError
   #errors = []
-  #pruned = new Pruned()
-  /** Errors that the caller did not want to see. */
-  #hidden = []
   #abort = () => void this.#stream?.close()
   #isOver = false
   report
@@ -70,8 +66,7 @@ class Reading {
   }
 
   #take(error) {
-    if (this.#pruned.has(error.pathBytes)) this.#hidden.push(error.errno)
-    else if (this.#onError) this.#onError(error)
+    if (this.#onError) this.#onError(error)
     else if (this.#errors.length < KEPT_MAX) this.#errors.push(error)
   }
 
@@ -80,26 +75,13 @@ class Reading {
     this.#signal?.removeEventListener('abort', this.#abort)
     this.report = report
     if (report == null) return null
-    // Errors can come before the directory that was pruned then.
-    const isHidden = (error) => this.#pruned.has(error.pathBytes)
-    this.#hidden.push(...this.#errors.filter(isHidden).map((error) => error.errno))
-    const errors = this.#errors.filter((error) => !isHidden(error))
-    if (this.#hidden.length > 0) {
-      // Without a number of the system, a directory has changed each time it was read.
-      const changed = this.#hidden.filter((errno) => errno === 0).length
-      report.changedDirectories -= changed
-      report.unreadable -= this.#hidden.length - changed
-      const lacks = report.unreadable + report.changedDirectories > 0
-      report.isComplete = !report.isInterrupted && !lacks
-    }
-    if (!report.isComplete && !this.#onError) throw new IncompleteScanError(errors, report)
+    if (!report.isComplete && !this.#onError) throw new IncompleteScanError(this.#errors, report)
     return null
   }
 
-  /** Leaves out what is below a directory, as far as it was not read. */
-  prune(path) {
-    this.#pruned.add(path)
-    this.#stream.prune(path)
+  /** Leaves out what is below a directory of the last tables, from the next ones on. */
+  prune(id, path) {
+    this.#stream.prune(id, path)
   }
 
   /** Ends the scan, if it has not ended. */

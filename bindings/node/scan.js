@@ -21,7 +21,7 @@ class Scan {
   #row = 0
   /** The row that was given last; of the directories alone it can be skipped. */
   #last = -1
-  /** The numbers of directories that are not wanted, or lie in one. */
+  /** The directories of the tables at hand that are not wanted, or lie in one. */
   #skipped = new Set()
   /** The directory of the last row, and whether it is skipped. */
   #directory = -1
@@ -68,7 +68,8 @@ class Scan {
     if (ids == null || this.#last < 0) throw new Error('the last entry is no directory')
     this.#skipped.add(ids[this.#last])
     this.#directory = -1
-    this.#reading.prune(paths.subarray(pathOffsets[this.#last], pathOffsets[this.#last + 1]))
+    const path = paths.subarray(pathOffsets[this.#last], pathOffsets[this.#last + 1])
+    this.#reading.prune(ids[this.#last], path)
   }
 
   /** Goes on to the next row, if it is at hand. */
@@ -134,6 +135,7 @@ class Scan {
         this.#isOver = true
       } else {
         this.#tables = tables
+        this.#skipped.clear()
         this.#take(this.#tables.shift() ?? null)
       }
     }

@@ -416,8 +416,11 @@ extern "C" {
 ///
 /// Each directory is a row of sw_batch_directories, and any other entry one of
 /// sw_batch_entries, in some batch. The columns say by a number in which directory an
-/// entry lies. SW_OK, or SW_FAILED and NULL in `batches`.
-int sw_batches_open(const struct sw_scan *scan, struct sw_batches **batches);
+/// entry lies. With SW_PATH a directory comes before all that is below it, in the same batch
+/// or in an earlier one, and an error after the directories above its entry; without it no
+/// order is promised. SW_OK, or SW_FAILED and NULL in `batches`.
+int sw_batches_open(const struct sw_scan *scan,
+                    struct sw_batches **batches);
 
 /// Takes the next batch, and waits for it up to a time, or for ever if the time is
 /// negative.
@@ -432,10 +435,11 @@ const struct sw_error *sw_batches_error(const struct sw_batches *batches);
 
 /// Leaves out what is below a directory of a batch that came, by its number.
 ///
-/// No worker opens a directory below it that none has opened, and no error below it comes
-/// any more. Rows that were read already still come. SW_FAILED if no directory with that
-/// number has come, and without SW_PATH.
-int sw_batches_skip(struct sw_batches *batches, uint32_t directory);
+/// No worker opens a directory below it that none has opened. No later batch has anything
+/// below it, and no error of it or below it comes, or counts in the report. SW_FAILED if no
+/// directory with that number can have come, and without SW_PATH.
+int sw_batches_skip(struct sw_batches *batches,
+                    uint32_t directory);
 
 /// Stops the scan. Any thread may call it while the batches are open.
 void sw_batches_cancel(const struct sw_batches *batches);

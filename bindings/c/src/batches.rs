@@ -45,7 +45,9 @@ pub struct BatchHandle {
 ///
 /// Each directory is a row of sw_batch_directories, and any other entry one of
 /// sw_batch_entries, in some batch. The columns say by a number in which directory an
-/// entry lies. SW_OK, or SW_FAILED and NULL in `batches`.
+/// entry lies. With SW_PATH a directory comes before all that is below it, in the same batch
+/// or in an earlier one, and an error after the directories above its entry; without it no
+/// order is promised. SW_OK, or SW_FAILED and NULL in `batches`.
 ///
 /// # Safety
 ///
@@ -160,9 +162,9 @@ pub unsafe extern "C" fn sw_batches_error(batches: *const BatchesHandle) -> *con
 
 /// Leaves out what is below a directory of a batch that came, by its number.
 ///
-/// No worker opens a directory below it that none has opened, and no error below it comes
-/// any more. Rows that were read already still come. SW_FAILED if no directory with that
-/// number has come, and without SW_PATH.
+/// No worker opens a directory below it that none has opened. No later batch has anything
+/// below it, and no error of it or below it comes, or counts in the report. SW_FAILED if no
+/// directory with that number can have come, and without SW_PATH.
 ///
 /// # Safety
 ///

@@ -144,6 +144,8 @@ pub fn field_bits() -> Vec<FieldBits> {
 }
 
 type Shared = Arc<Mutex<Option<Ordered>>>;
+/// The numbers of directories that the next batch has nothing below of.
+type Pruned = Arc<Mutex<Vec<u32>>>;
 
 /// A scan that gives batches.
 #[napi]
@@ -152,6 +154,7 @@ pub struct Stream {
     tables: Shared,
     canceller: Option<Canceller>,
     skipped: SkippedDirs,
+    pruned: Pruned,
 }
 
 #[napi]
@@ -165,6 +168,7 @@ impl Stream {
         Ok(Stream {
             canceller: tables.canceller().cloned(),
             skipped: tables.skipped(),
+            pruned: Pruned::default(),
             tables: Arc::new(Mutex::new(Some(tables))),
         })
     }
@@ -172,14 +176,17 @@ impl Stream {
     /// The next batch, error or report.
     #[napi(ts_return_type = "Promise<Step>")]
     pub fn next(&self) -> AsyncTask<Next> {
-        AsyncTask::new(Next(Arc::clone(&self.tables)))
+        AsyncTask::new(Next(Arc::clone(&self.tables), Arc::clone(&self.pruned)))
     }
 
-    /// Leaves out what is below a directory: no worker opens a directory there any more.
+    /// Leaves out what is below a directory from the next batch on. No worker opens a
+    /// directory there any more.
     #[napi]
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
-    pub fn prune(&self, path: Buffer) {
+    pub fn prune(&self, id: u32, path: Buffer) {
         self.skipped.add(0, &path);
+        let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        pruned.push(id);
     }
 
     /// Stops the scan, and waits for its threads. The report is absent if it had ended.
@@ -235,7 +242,7 @@ fn failed(failure: &Failure) -> Error {
 
 /// Waits for a batch on a thread of libuv.
 #[derive(Debug)]
-pub struct Next(Shared);
+pub struct Next(Shared, Pruned);
 
 /// The result of [`Next`], before it is one of JavaScript.
 #[allow(
@@ -259,6 +266,9 @@ impl Task for Next {
             let Some(tables) = place.as_mut() else {
                 return Ok(Taken::End(None));
             };
+            let mut pruned = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+            pruned.drain(..).for_each(|id| tables.prune(id));
+            drop(pruned);
             match tables
                 .next_within(PAUSE)
                 .map_err(|failure| failed(&failure))?

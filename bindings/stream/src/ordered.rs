@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Canceller, Columns, Directories, Report, SkippedDirs};
+use statwalk_core::{Canceller, Columns, DirId, Directories, Report, SkippedDirs};
 
 use crate::batch::Paths;
 use crate::failure::Failure;
@@ -77,9 +77,16 @@ impl Ordered {
         }
     }
 
-    /// The directories that the caller does not want, to add some from any thread. Workers
-    /// open none below them that they have not opened. Tables still have the rows that
-    /// workers have found: the caller leaves them out.
+    /// Leaves out what is below a directory: no later tables have anything below it, and no
+    /// error of it or below it comes or counts any more.
+    pub fn prune(&mut self, directory: u32) {
+        if let Some(id) = DirId::from_index(directory as usize) {
+            self.feed.prune(id);
+        }
+    }
+
+    /// The paths of directories that the caller does not want, to add some from any thread.
+    /// Workers open none below them that they have not opened.
     #[must_use]
     pub fn skipped(&self) -> SkippedDirs {
         self.skipped.clone()

@@ -142,8 +142,8 @@ impl fmt::Debug for OrderedRows {
 impl OrderedRows {
     /// Takes the next rows, and waits for them up to a time.
     ///
-    /// What is below a skipped directory does not come, nor its errors, as soon as it was
-    /// skipped before the call. An error comes after the directories above its entry.
+    /// Nothing comes that is below a directory which was skipped before the call, no error of
+    /// it either. An error comes after the directories above its entry.
     pub fn next_within(&mut self, timeout: Duration) -> Next<Rows> {
         let deadline = deadline_after(timeout);
         loop {
@@ -338,10 +338,10 @@ impl OrderedRows {
 
     /// Skips what is below a directory, and answers whether its number can have come.
     ///
-    /// Workers do not open directories below it that they have not opened. What they have
-    /// found below it, and errors of it, come with no later call of
-    /// [`next_within`](Self::next_within), and the report does not count these errors. Rows
-    /// that were given can have something below it: [`is_skipped`](Self::is_skipped) tells.
+    /// Workers do not open directories below it that they have not opened. No later call of
+    /// [`next_within`](Self::next_within) gives anything below it, or an error of it, and the
+    /// report does not count such errors. Rows that were given can have something below it:
+    /// [`is_skipped`](Self::is_skipped) tells.
     /// Below a directory that is forgotten there is nothing left to skip.
     pub fn skip(&mut self, dir: DirId) -> bool {
         let mut path = Vec::new();

@@ -39,9 +39,9 @@ final class Scan implements AutoCloseable {
         }
         this.options = options;
         byte[] root = rootOf(directory, Files.isSymbolicLink(directory));
-        batches = NativeBatches.open(List.of(root), Wanted.PATHS, options, this::note);
+        batches = NativeBatches.open(List.of(root), Wanted.PATHS, options, this::report);
         pruning = options.prune() == null
-                ? null : new Pruning(options.prune(), batches::skip, this::report);
+                ? null : new Pruning(options.prune(), batches::skip);
     }
 
     /** The system knows paths of the default file system alone. */
@@ -64,15 +64,6 @@ final class Scan implements AutoCloseable {
         byte[] root = Arrays.copyOf(bytes, bytes.length + 1);
         root[bytes.length] = '/';
         return root;
-    }
-
-    private void note(EntryException error) {
-        if (pruning != null) {
-            // It can lie below a directory that has not come yet.
-            pruning.add(error);
-        } else {
-            report(error);
-        }
     }
 
     private void report(EntryException error) {
@@ -113,12 +104,11 @@ final class Scan implements AutoCloseable {
                 end();
                 return false;
             }
-            if (pruning == null) {
-                ready.add(tables[0]);
-                ready.add(tables[1]);
-            } else {
-                pruning.add(tables, ready);
+            if (pruning != null) {
+                pruning.ask(tables[0]);
             }
+            ready.add(tables[0]);
+            ready.add(tables[1]);
         }
         return true;
     }
@@ -130,13 +120,6 @@ final class Scan implements AutoCloseable {
             return;
         }
         ScanEnd how = batches.end();
-        if (pruning != null) {
-            pruning.end();
-            if (errorCount == 0 && how == ScanEnd.INCOMPLETE) {
-                // What is missing was not wanted.
-                how = ScanEnd.COMPLETE;
-            }
-        }
         if (options.onError() == null && (how != ScanEnd.COMPLETE || errorCount > 0)) {
             throw new IncompleteScanException(errors, errorCount);
         }

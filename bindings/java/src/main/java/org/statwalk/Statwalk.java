@@ -59,8 +59,9 @@ public final class Statwalk {
     /**
      * Gives all entries below a directory while threads read them.
      *
-     * <p>The order is not promised. The stream may be parallel. If something could not be
-     * read, its end is an {@link UncheckedIOException} of an {@link IncompleteScanException}.
+     * <p>A directory comes before all that is below it; nothing else of the order is promised, and
+     * nothing of a parallel stream. If something could not be read, its end is an
+     * {@link UncheckedIOException} of an {@link IncompleteScanException}.
      *
      * @param directory the directory, which is no entry itself
      * @return the entries; close it

@@ -275,7 +275,7 @@ class StatwalkTest {
         String error = "open 13 " + closed + "\n";
         // The third has pruned it: then nothing is missing. The fourth has pruned others.
         assertEquals("incomplete 1 " + error + error + "complete\n"
-                + "early " + error + "true\n", output);
+                + "after " + error + "true\n", output);
     }
 
     private static void prunesAsANaiveWalker(Path root, Predicate<String> isPruned)

@@ -31,11 +31,11 @@ final class Unreadable {
             stream.forEach(entry -> {});
             System.out.println("complete");
         }
-        // An error comes before its entry, and not at the end.
+        // An error comes after its entry, where others are pruned too.
         Set<String> given = new HashSet<>();
         ScanOptions elsewhere = options.withPrune(of -> of.name().equals("a"))
                 .withOnError(error -> {
-                    System.out.print(given.contains(error.getFile()) ? "late " : "early ");
+                    System.out.print(given.contains(error.getFile()) ? "after " : "before ");
                     print(error);
                 });
         try (Stream<AttributedPath> stream = Statwalk.walk(tree, elsewhere)) {
