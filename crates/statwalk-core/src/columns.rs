@@ -230,7 +230,15 @@ impl Columns {
     /// The ranges of up to so many rows that are of one directory and reached in one way, or
     /// of one root.
     pub(crate) fn runs(&self, rows_max: usize) -> impl Iterator<Item = Range<usize>> {
-        let mut begin = 0;
+        self.runs_from(0, rows_max)
+    }
+
+    /// As [`runs`](Self::runs), of the rows from one on.
+    pub(crate) fn runs_from(
+        &self,
+        mut begin: usize,
+        rows_max: usize,
+    ) -> impl Iterator<Item = Range<usize>> {
         std::iter::from_fn(move || {
             let of = |row: usize| {
                 (
@@ -241,7 +249,7 @@ impl Columns {
             };
             let first = (begin < self.len()).then(|| of(begin))?;
             let is_other = |&row: &usize| of(row) != first;
-            let limit = self.dirs.len().min(begin + rows_max);
+            let limit = self.dirs.len().min(begin.saturating_add(rows_max));
             let end = (begin..limit).find(is_other).unwrap_or(limit);
             Some(std::mem::replace(&mut begin, end)..end)
         })

@@ -9,32 +9,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::Batch;
-use crate::directory::{Directory, Origin, join};
-use crate::entry::{Attributes, FileType};
+use crate::directory::join;
+use crate::entry::{Attributes, DirId, FileType};
 use crate::error::{EntryError, Error};
 use crate::fields::Fields;
-use crate::gather::{Fill, Found, Gathered, Next, deadline_after};
+use crate::gather::{Next, deadline_after};
+use crate::ordered_rows::OrderedRows;
 use crate::path::{file_name, file_name_of_root, path_buf};
 use crate::progress::Progress;
 use crate::report::Report;
+use crate::rows::Rows;
 use crate::running::Canceller;
 use crate::scan::Scan;
-use crate::skipped_dirs::SkippedDirs;
 
-/// From so many blocks on, or so many entries, a worker gives them to the caller.
-const BLOCKS_FULL: usize = 16;
-const ENTRIES_FULL: usize = 4_096;
-
-/// Some entries of one directory, with the directory itself where it comes first.
+/// A directory, or some entries of one.
 ///
 /// Of one directory, and with its path: a caller who keeps few entries keeps little else.
-/// The columns of [`Rows`](crate::Rows) have thousands of entries.
+/// The columns of [`Rows`] have thousands of entries.
 struct Block {
     directory: Vec<u8>,
     root: usize,
     depth: u32,
     entry_depth: u32,
-    /// The attributes of the directory, in the block that announces it.
+    /// Of the directory itself, in a block without entries.
     announced: Option<Attributes>,
     batch: Batch,
 }
@@ -52,26 +49,26 @@ pub struct Entry {
 /// The entries of a scan, as they come. [`Scan::entries`] makes it.
 #[must_use = "the scan ends when nobody takes its entries"]
 pub struct Entries {
-    gathered: Gathered<Gathering>,
-    taken: std::vec::IntoIter<Block>,
+    ordered: OrderedRows,
+    fields: Fields,
+    /// The rows that come next: first the directories, then the entries.
+    rows: Option<Rows>,
+    next_directory: usize,
+    next_entry: usize,
     current: Option<(Arc<Block>, usize)>,
-    skipped: SkippedDirs,
-}
-
-/// The blocks of one worker that were not given away.
-#[derive(Default)]
-struct Gathering {
-    blocks: Vec<Block>,
-    entries: usize,
+    /// The directory that came last, until something else does.
+    last: Option<DirId>,
 }
 
 impl Scan {
     /// Gives the entries of the trees one after another, while workers scan.
     ///
-    /// The order is that in which directories are read. With one worker a directory
-    /// comes before its entries; with several no order is promised. Dropping the iterator ends the scan. An
-    /// entry that cannot be read is an `Err`; it is also an entry where its name is
-    /// known. A root that is missing is an `Err` at the end.
+    /// A directory comes before all that is below it; nothing else of the order is promised.
+    /// Dropping the iterator ends the scan. An entry that cannot be read is an `Err`, after
+    /// the entry where its name is known. A root that is missing is an `Err` at the end.
+    ///
+    /// Memory as of [`ordered_rows`](Self::ordered_rows). An entry that the caller keeps
+    /// holds entries of its own directory, and no more.
     ///
     /// Use [`run`](Self::run) with a sink where only an answer about all entries is
     /// needed: that takes no queue. Use [`rows`](Self::rows) for columns.
@@ -96,42 +93,16 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn entries(&self) -> Result<Entries, Error> {
-        let skipped = SkippedDirs::default();
-        let scan = self.clone().skip_dirs(&skipped);
         let fields = Fields::NAME | Fields::TYPE | self.wanted_fields();
-        let gathered = scan.gather(fields, move |gathering: &mut Gathering, found| {
-            match found {
-                Found::Directory(directory) => {
-                    let announced = Some(*directory.attributes());
-                    gathering.push(Origin(directory), announced, Batch::new(fields));
-                }
-                Found::Entries(origin, batch) => gathering.push(origin, None, batch.clone()),
-            }
-            match gathering.blocks.len() >= BLOCKS_FULL || gathering.entries >= ENTRIES_FULL {
-                true => Fill::Full,
-                false => Fill::Some,
-            }
-        })?;
         Ok(Entries {
-            gathered,
-            taken: Vec::new().into_iter(),
+            ordered: self.clone().fields(fields).ordered_rows()?,
+            fields,
+            rows: None,
+            next_directory: 0,
+            next_entry: 0,
             current: None,
-            skipped,
+            last: None,
         })
-    }
-}
-
-impl Gathering {
-    fn push(&mut self, origin: Origin<'_>, announced: Option<Attributes>, batch: Batch) {
-        self.entries += batch.len();
-        self.blocks.push(Block {
-            directory: origin.directory().map_or_else(Vec::new, Directory::path),
-            root: origin.root(),
-            depth: origin.0.depth(),
-            entry_depth: origin.entry_depth(),
-            announced,
-            batch,
-        });
     }
 }
 
@@ -238,8 +209,8 @@ impl Entry {
 impl fmt::Debug for Entries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entries")
-            .field("directories_at_hand", &self.taken.len())
-            .field("gathered", &self.gathered)
+            .field("rows", &self.rows)
+            .field("ordered", &self.ordered)
             .finish_non_exhaustive()
     }
 }
@@ -247,9 +218,8 @@ impl fmt::Debug for Entries {
 impl Entries {
     /// Skips all that is below the entry that came last, if that is a directory.
     ///
-    /// No entry below the directory comes after this call, and workers do not open
-    /// directories below it any more. Those that they are reading, they read to the
-    /// end. With several workers, entries below may have come before the directory.
+    /// No entry below the directory comes after this call, and no error of it. Workers do not
+    /// open directories below it any more; those that they are reading, they read to the end.
     ///
     /// ```
     /// use statwalk_core::Scan;
@@ -264,38 +234,9 @@ impl Entries {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn skip_subtree(&mut self) {
-        let Some((block, 0)) = &self.current else {
-            return;
-        };
-        if block.announced.is_some() {
-            self.skipped.add(block.root, &block.directory);
-            self.current = None;
+        if let Some(dir) = self.last.take() {
+            self.ordered.skip(dir);
         }
-    }
-
-    /// The next entry of the block that was begun.
-    fn next_of_current(&mut self) -> Option<Entry> {
-        let (block, next) = self.current.as_mut()?;
-        if *next >= block.batch.len() {
-            return None;
-        }
-        *next += 1;
-        Some(Entry {
-            block: Arc::clone(block),
-            index: Some(*next - 1),
-        })
-    }
-
-    /// Goes on with a block, if the caller has not skipped it. Gives the directory that
-    /// it announces.
-    fn begin(&mut self, block: Block) -> Option<Entry> {
-        if self.skipped.has(block.root, &block.directory) {
-            return None;
-        }
-        let block = Arc::new(block);
-        let is_directory = block.announced.is_some();
-        self.current = Some((Arc::clone(&block), 0));
-        is_directory.then_some(Entry { block, index: None })
     }
 
     /// Takes the next entry, and waits for it up to a time.
@@ -327,8 +268,10 @@ impl Entries {
                 return Next::Value(entry);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.gathered.next_within(left) {
-                Next::Value(gathering) => self.taken = gathering.blocks.into_iter(),
+            match self.ordered.next_within(left) {
+                Next::Value(rows) => {
+                    (self.rows, self.next_directory, self.next_entry) = (Some(rows), 0, 0);
+                }
                 Next::Failed(error) => return Next::Failed(error),
                 Next::Waiting => return Next::Waiting,
                 Next::End => return Next::End,
@@ -336,41 +279,105 @@ impl Entries {
         }
     }
 
-    /// The next entry of what was taken from the workers.
+    /// The next entry of the rows that were taken from the workers.
     #[inline]
     fn next_at_hand(&mut self) -> Option<Entry> {
+        self.last = None;
         loop {
-            if let Some(entry) = self.next_of_current() {
-                return Some(entry);
+            if let Some((block, next)) = &mut self.current
+                && *next < block.batch.len()
+            {
+                *next += 1;
+                return Some(Entry {
+                    block: Arc::clone(block),
+                    index: Some(*next - 1),
+                });
             }
-            let block = self.taken.next()?;
-            if let Some(directory) = self.begin(block) {
-                return Some(directory);
+            let rows = self.rows.take()?;
+            let entry = self.next_directory(&rows);
+            let has_more = entry.is_some() || self.begin_run(&rows);
+            self.rows = has_more.then_some(rows);
+            if entry.is_some() {
+                return entry;
             }
+        }
+    }
+
+    /// The next of the directories of some rows, without those that the caller has skipped.
+    fn next_directory(&mut self, rows: &Rows) -> Option<Entry> {
+        let directories = rows.directories();
+        while self.next_directory < directories.len() {
+            let row = directories.row(self.next_directory);
+            self.next_directory += 1;
+            if row
+                .parent
+                .is_some_and(|parent| self.ordered.is_skipped(parent))
+            {
+                continue;
+            }
+            self.last = Some(row.id);
+            let block = Arc::new(self.block(Some(row.id), row.root, Some(row.attributes)));
+            return Some(Entry { block, index: None });
+        }
+        None
+    }
+
+    /// Goes on to the entries of the next directory of some rows. Answers whether there are
+    /// some.
+    fn begin_run(&mut self, rows: &Rows) -> bool {
+        let entries = rows.entries();
+        while let Some(run) = entries.runs_from(self.next_entry, usize::MAX).next() {
+            self.next_entry = run.end;
+            let dir = entries.dir(run.start);
+            if dir.is_none_or(|dir| !self.ordered.is_skipped(dir)) {
+                let mut block = self.block(dir, entries.dirs[run.start] as usize, None);
+                entries.copy_to(run, &mut block.batch);
+                self.current = Some((Arc::new(block), 0));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A block without entries, of a directory or of a root that is none.
+    fn block(&self, dir: Option<DirId>, root: usize, announced: Option<Attributes>) -> Block {
+        let known = |dir| Some((self.ordered.depth(dir)?, self.ordered.root(dir)?));
+        let (depth, root) = dir.and_then(known).unwrap_or((0, root));
+        let mut directory = Vec::new();
+        if let Some(dir) = dir {
+            self.ordered.push_path(dir, &mut directory);
+        }
+        Block {
+            directory,
+            root,
+            depth,
+            entry_depth: depth + u32::from(dir.is_some()),
+            announced,
+            batch: Batch::new(self.fields),
         }
     }
 
     /// Stops the scan. Entries that the workers have found can still be taken.
     pub fn cancel(&self) {
-        self.gathered.cancel();
+        self.ordered.cancel();
     }
 
     /// A handle by which another thread can stop the scan; absent at its end.
     #[must_use]
     pub fn canceller(&self) -> Option<Canceller> {
-        self.gathered.canceller()
+        self.ordered.canceller()
     }
 
     /// How far the scan has come; absent at its end.
     #[must_use]
     pub fn progress(&self) -> Option<Progress> {
-        self.gathered.progress()
+        self.ordered.progress()
     }
 
     /// The report of the scan, once the last entry was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
-        self.gathered.report()
+        self.ordered.report()
     }
 
     /// Stops the scan if it still goes on, and gives its report.
@@ -379,7 +386,7 @@ impl Entries {
     /// scan.
     #[must_use]
     pub fn finish(self) -> Report {
-        self.gathered.finish()
+        self.ordered.finish()
     }
 }
 
@@ -388,12 +395,11 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Result<Entry, EntryError>> {
         loop {
-            if let Some(entry) = self.next_at_hand() {
-                return Some(Ok(entry));
-            }
-            match self.gathered.next()? {
-                Ok(gathering) => self.taken = gathering.blocks.into_iter(),
-                Err(error) => return Some(Err(error)),
+            match self.next_within(Duration::from_secs(3600)) {
+                Next::Value(entry) => return Some(Ok(entry)),
+                Next::Failed(error) => return Some(Err(error)),
+                Next::Waiting => {}
+                Next::End => return None,
             }
         }
     }
