@@ -5,14 +5,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::btrfs::dir_item::dir_items;
-use statwalk_core::formats::btrfs::extent_data::ExtentData;
-use statwalk_core::formats::btrfs::extent_item::ExtentItem;
-use statwalk_core::formats::btrfs::inode_item::InodeItem;
-use statwalk_core::formats::btrfs::inode_ref::{inode_extrefs, inode_refs};
-use statwalk_core::formats::btrfs::root_item::RootItem;
-use statwalk_core::formats::btrfs::root_ref::RootRef;
-use statwalk_core::formats::btrfs::search_items::search_items;
+use statwalk_btrfs::dir_item::dir_items;
+use statwalk_btrfs::extent_data::ExtentData;
+use statwalk_btrfs::extent_item::ExtentItem;
+use statwalk_btrfs::inode_item::InodeItem;
+use statwalk_btrfs::inode_ref::{inode_extrefs, inode_refs};
+use statwalk_btrfs::root_item::RootItem;
+use statwalk_btrfs::root_ref::RootRef;
+use statwalk_btrfs::search_items::search_items;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut taken = 0;

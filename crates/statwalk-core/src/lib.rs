@@ -38,7 +38,7 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as system;
 #[cfg(target_os = "linux")]
-pub use linux::api::{btrfs, formats};
+pub use linux::api::btrfs;
 #[cfg(target_os = "linux")]
 pub use linux::space;
 

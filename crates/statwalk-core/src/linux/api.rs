@@ -13,14 +13,3 @@ pub mod btrfs {
         extent_usage,
     };
 }
-
-/// The formats of file systems, for the tests and fuzz targets of this
-/// repository: not part of the promised API.
-///
-/// It is there in every build, because behind a feature the tests would test
-/// another program than the one that is used.
-#[doc(hidden)]
-pub mod formats {
-    pub use crate::linux::decode::Malformed;
-    pub use crate::linux::decode::btrfs;
-}

@@ -28,7 +28,6 @@ mod volume;
 mod volumes;
 
 mod changes;
-mod decode;
 mod extent_usage;
 pub mod space;
 

@@ -4,7 +4,7 @@
 //!
 //! Any descriptor on the file system will do, of a directory or a file, but not one
 //! with `O_PATH`. Where a subvolume matters it is the one that the file lies in. The
-//! meaning of the bytes of [`tree_search()`] is left to the caller.
+//! meaning of the bytes of [`tree_search()`] is left to `statwalk-btrfs`.
 //!
 //! Layouts: include/uapi/linux/btrfs.h; behaviour: fs/btrfs/ioctl.c, both of
 //! Linux 6.18. `ENOTTY` is the answer of another file system.
@@ -30,7 +30,7 @@ pub use space_info::{SpaceInfo, space_info};
 pub use subvol_info::{SubvolInfo, subvol_info};
 pub use subvol_rootref::{RootRef, subvol_rootrefs};
 pub use tree_id::tree_id;
-pub use tree_search::{Found, Key, SEARCH_ARGUMENT_BYTES, SearchKey, tree_search};
+pub use tree_search::{Found, SEARCH_ARGUMENT_BYTES, SearchKey, tree_search};
 
 /// `BTRFS_IOCTL_MAGIC`.
 const MAGIC: u8 = 0x94;

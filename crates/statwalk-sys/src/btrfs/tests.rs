@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use statwalk_btrfs::Key;
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Scratch, or_skip};
 
@@ -35,20 +36,6 @@ fn keys(found: Found<'_>) -> (Vec<Key>, usize) {
 
 fn errno<T: std::fmt::Debug>(result: io::Result<T>) -> Option<i32> {
     result.unwrap_err().raw_os_error()
-}
-
-#[test]
-fn the_next_key_carries() {
-    let key = |objectid, kind, offset| Key {
-        objectid,
-        kind,
-        offset,
-    };
-    assert_eq!(key(1, 2, 3).next(), Some(key(1, 2, 4)));
-    assert_eq!(key(1, 2, u64::MAX).next(), Some(key(1, 3, 0)));
-    assert_eq!(key(1, 255, u64::MAX).next(), Some(key(2, 0, 0)));
-    assert_eq!(Key::MAX.next(), None);
-    assert!(Key::MIN < key(0, 0, 1) && key(1, 2, u64::MAX) < key(1, 3, 0));
 }
 
 #[test]

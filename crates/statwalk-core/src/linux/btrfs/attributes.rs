@@ -4,10 +4,10 @@
 //! (`btrfs_getattr`, fs/btrfs/inode.c of Linux 6.18).
 
 use rustix::fs::makedev;
+use statwalk_btrfs::inode_item::InodeItem;
 
 use crate::entry::{Attributes, FileId, FileType};
 use crate::fields::Fields;
-use crate::linux::decode::btrfs::inode_item::InodeItem;
 use crate::time::Time;
 
 /// The wanted attributes, and those that cost nothing.

@@ -9,7 +9,17 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
-use statwalk_sys::btrfs::Key;
+use statwalk_btrfs::dir_item::dir_items;
+use statwalk_btrfs::inode_item::InodeItem;
+use statwalk_btrfs::inode_ref::{inode_extrefs, inode_refs};
+use statwalk_btrfs::kind::{
+    DIR_INDEX, FIRST_FREE, FS_TREE, INODE_EXTREF, INODE_ITEM, INODE_REF, LAST_FREE, ROOT_BACKREF,
+    ROOT_ITEM, ROOT_TREE,
+};
+use statwalk_btrfs::root_item::RootItem;
+use statwalk_btrfs::root_ref::RootRef;
+use statwalk_btrfs::search_items::{SearchItem, search_items};
+use statwalk_btrfs::{Key, Malformed};
 
 use super::attributes::attributes;
 use super::extents::damaged;
@@ -22,17 +32,6 @@ use crate::entry_name::is_entry_name;
 use crate::fields::Fields;
 use crate::generation::Generation;
 use crate::linux::changes::{Change, ChangeKind, Changes};
-use crate::linux::decode::Malformed;
-use crate::linux::decode::btrfs::dir_item::dir_items;
-use crate::linux::decode::btrfs::inode_item::InodeItem;
-use crate::linux::decode::btrfs::inode_ref::{inode_extrefs, inode_refs};
-use crate::linux::decode::btrfs::kind::{
-    DIR_INDEX, FIRST_FREE, FS_TREE, INODE_EXTREF, INODE_ITEM, INODE_REF, LAST_FREE, ROOT_BACKREF,
-    ROOT_ITEM, ROOT_TREE,
-};
-use crate::linux::decode::btrfs::root_item::RootItem;
-use crate::linux::decode::btrfs::root_ref::RootRef;
-use crate::linux::decode::btrfs::search_items::{SearchItem, search_items};
 use crate::linux::mounts::is_within;
 use crate::linux::statx;
 

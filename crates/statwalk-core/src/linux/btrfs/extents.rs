@@ -10,19 +10,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
-use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SearchKey, fs_info};
+use statwalk_btrfs::extent_data::{Extent, ExtentData, Place};
+use statwalk_btrfs::extent_item::ExtentItem;
+use statwalk_btrfs::kind::{EXTENT_DATA, EXTENT_ITEM, EXTENT_TREE, ROOT_ITEM, ROOT_TREE};
+use statwalk_btrfs::root_item::RootItem;
+use statwalk_btrfs::search_items::{SearchItem, search_items};
+use statwalk_btrfs::{Key, Malformed};
+use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, SearchKey, fs_info};
 use statwalk_sys::fiemap::FileExtent;
 
 use super::changes::subvolume_trees;
 use super::mounted::{Mounted, SEARCH_BYTES, open_mounted};
-use crate::linux::decode::Malformed;
-use crate::linux::decode::btrfs::extent_data::{Extent, ExtentData, Place};
-use crate::linux::decode::btrfs::extent_item::ExtentItem;
-use crate::linux::decode::btrfs::kind::{
-    EXTENT_DATA, EXTENT_ITEM, EXTENT_TREE, ROOT_ITEM, ROOT_TREE,
-};
-use crate::linux::decode::btrfs::root_item::RootItem;
-use crate::linux::decode::btrfs::search_items::{SearchItem, search_items};
 use crate::linux::statx;
 
 /// The items of a search if the next object may lie far away. Each time it lies near,

@@ -9,9 +9,8 @@
 //!
 //! `windows.rs` keeps the results of searches, and `reader.rs` reads one directory for
 //! a worker. `mounted.rs` syncs the file system and searches its trees.
-//! [`decode::btrfs`](crate::linux::decode::btrfs) decodes the bytes. `changes.rs` and
-//! `extents.rs` are no scans: they find the items of later transactions, and the
-//! extents of files.
+//! The crate `statwalk-btrfs` decodes the bytes. `changes.rs` and `extents.rs` are no
+//! scans: they find the items of later transactions, and the extents of files.
 //!
 //! The kernel keeps changes in memory for up to 30 seconds before they reach a tree.
 //! So statwalk syncs the file system when it opens it.

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::fs::Statx;
+use statwalk_btrfs::Key;
 use statwalk_sys::btrfs::{
-    self, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
+    self, ExtentRefs, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
 };
 use statwalk_sys::fiemap::{FileExtent, file_extents};
 

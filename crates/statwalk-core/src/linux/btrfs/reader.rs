@@ -11,7 +11,12 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
+use statwalk_btrfs::Key;
+use statwalk_btrfs::dir_item::{DirItem, dir_items};
+use statwalk_btrfs::inode_item::InodeItem;
+use statwalk_btrfs::kind::{DIR_INDEX, INODE_ITEM};
+use statwalk_btrfs::search_items::search_items;
+use statwalk_sys::btrfs::SEARCH_ARGUMENT_BYTES;
 
 use super::attributes::attributes;
 use super::mounted::Mounted;
@@ -20,10 +25,6 @@ use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
 use crate::entry_name::is_entry_name;
-use crate::linux::decode::btrfs::dir_item::{DirItem, dir_items};
-use crate::linux::decode::btrfs::inode_item::InodeItem;
-use crate::linux::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
-use crate::linux::decode::btrfs::search_items::search_items;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::in_place::{

@@ -8,12 +8,12 @@
 use std::cell::Cell;
 use std::io;
 
-use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
+use statwalk_btrfs::kind::{DIR_INDEX, INODE_ITEM};
+use statwalk_btrfs::search_items::{SearchItem, SearchItems, search_items};
+use statwalk_btrfs::{Key, Malformed};
+use statwalk_sys::btrfs::SEARCH_ARGUMENT_BYTES;
 
 use super::mounted::{Mounted, SEARCH_BYTES};
-use crate::linux::decode::Malformed;
-use crate::linux::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
-use crate::linux::decode::btrfs::search_items::{SearchItem, SearchItems, search_items};
 
 /// Inode numbers up to this distance count as the next.
 const GAP: u64 = 4;

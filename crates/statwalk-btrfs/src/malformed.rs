@@ -15,7 +15,8 @@ pub struct Malformed {
 
 impl Malformed {
     /// A fault at an offset; an offset beyond 32 bits becomes the largest.
-    pub(crate) fn at(offset_bytes: usize, what: &'static str) -> Malformed {
+    #[must_use]
+    pub fn at(offset_bytes: usize, what: &'static str) -> Malformed {
         Malformed {
             offset_bytes: u32::try_from(offset_bytes).unwrap_or(u32::MAX),
             what,
@@ -28,3 +29,5 @@ impl fmt::Display for Malformed {
         write!(f, "{} (at byte {})", self.what, self.offset_bytes)
     }
 }
+
+impl std::error::Error for Malformed {}

@@ -2,17 +2,15 @@
 
 //! Items written by hand.
 
-use statwalk_sys::btrfs::Key;
-
-use super::super::dir_item::{DirItem, dir_items};
-use super::super::extent_data::{Extent, ExtentData, Place};
-use super::super::extent_item::ExtentItem;
-use super::super::inode_item::{InodeItem, Time};
-use super::super::inode_ref::{InodeRef, inode_extrefs, inode_refs};
-use super::super::root_item::{RootHistory, RootItem};
-use super::super::root_ref::RootRef;
-use super::super::search_items::{SearchItem, search_items};
-use crate::linux::decode::Malformed;
+use crate::dir_item::{DirItem, dir_items};
+use crate::extent_data::{Extent, ExtentData, Place};
+use crate::extent_item::ExtentItem;
+use crate::inode_item::{InodeItem, Time};
+use crate::inode_ref::{InodeRef, inode_extrefs, inode_refs};
+use crate::root_item::{RootHistory, RootItem};
+use crate::root_ref::RootRef;
+use crate::search_items::{SearchItem, search_items};
+use crate::{Key, Malformed};
 
 /// The bytes of numbers, each in its own length, and of names.
 macro_rules! item {
@@ -47,6 +45,20 @@ fn header(transid: u64, objectid: u64, offset: u64, kind: u32, length: u32) -> V
         kind.to_ne_bytes(),
         length.to_ne_bytes(),
     ]
+}
+
+#[test]
+fn the_next_key_carries() {
+    let key = |objectid, kind, offset| Key {
+        objectid,
+        kind,
+        offset,
+    };
+    assert_eq!(key(1, 2, 3).next(), Some(key(1, 2, 4)));
+    assert_eq!(key(1, 2, u64::MAX).next(), Some(key(1, 3, 0)));
+    assert_eq!(key(1, 255, u64::MAX).next(), Some(key(2, 0, 0)));
+    assert_eq!(Key::MAX.next(), None);
+    assert!(Key::MIN < key(0, 0, 1) && key(1, 2, u64::MAX) < key(1, 3, 0));
 }
 
 #[test]

@@ -2,4 +2,3 @@
 
 mod bytes;
 mod random;
-mod real;

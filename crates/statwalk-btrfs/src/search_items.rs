@@ -2,10 +2,8 @@
 
 //! The items in the answer to a search.
 
-use statwalk_sys::btrfs::Key;
-
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::reader::Reader;
+use crate::{Key, Malformed};
 
 /// `sizeof(struct btrfs_ioctl_search_header)`
 const HEADER_BYTES: usize = 32;

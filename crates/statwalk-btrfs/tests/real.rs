@@ -2,6 +2,13 @@
 
 //! The trees of a btrfs on a loop device, against lstat of what is mounted.
 
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do, and say why"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -14,20 +21,17 @@ use rustix::fs::{
     AtFlags, CWD, FallocateFlags, FileType, Gid, Mode, Timespec, Timestamps, Uid, chownat,
     fallocate, makedev, mknodat, utimensat,
 };
-use statwalk_sys::btrfs::{
-    Key, SearchKey, fs_info, subvol_info, subvol_rootrefs, tree_id, tree_search,
-};
+use statwalk_btrfs::dir_item::dir_items;
+use statwalk_btrfs::extent_data::{ExtentData, Place};
+use statwalk_btrfs::inode_item::{InodeItem, Time};
+use statwalk_btrfs::inode_ref::{inode_extrefs, inode_refs};
+use statwalk_btrfs::root_item::RootItem;
+use statwalk_btrfs::root_ref::RootRef;
+use statwalk_btrfs::search_items::search_items;
+use statwalk_btrfs::{Key, kind};
+use statwalk_sys::btrfs::{SearchKey, fs_info, subvol_info, subvol_rootrefs, tree_id, tree_search};
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Scratch, or_skip};
-
-use super::super::dir_item::dir_items;
-use super::super::extent_data::{ExtentData, Place};
-use super::super::inode_item::{InodeItem, Time};
-use super::super::inode_ref::{inode_extrefs, inode_refs};
-use super::super::kind;
-use super::super::root_item::RootItem;
-use super::super::root_ref::RootRef;
-use super::super::search_items::search_items;
 
 /// A directory's inode and a name in it.
 type NameIn = (u64, Vec<u8>);

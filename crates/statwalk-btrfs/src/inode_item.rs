@@ -2,8 +2,8 @@
 
 //! INODE_ITEM: the attributes of a file.
 
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::Malformed;
+use crate::reader::Reader;
 
 /// `sizeof(struct btrfs_inode_item)`
 pub const INODE_ITEM_BYTES: usize = 160;

@@ -2,10 +2,8 @@
 
 //! DIR_ITEM and DIR_INDEX: the entries of a directory.
 
-use statwalk_sys::btrfs::Key;
-
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::reader::Reader;
+use crate::{Key, Malformed};
 
 /// An entry of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 //! ROOT_REF and ROOT_BACKREF: the name of a subvolume in another one.
 
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::Malformed;
+use crate::reader::Reader;
 
 /// A name of a subvolume.
 ///

@@ -4,14 +4,14 @@
 
 use proptest::prelude::*;
 
-use super::super::dir_item::dir_items;
-use super::super::extent_data::ExtentData;
-use super::super::extent_item::ExtentItem;
-use super::super::inode_item::InodeItem;
-use super::super::inode_ref::{inode_extrefs, inode_refs};
-use super::super::root_item::RootItem;
-use super::super::root_ref::RootRef;
-use super::super::search_items::search_items;
+use crate::dir_item::dir_items;
+use crate::extent_data::ExtentData;
+use crate::extent_item::ExtentItem;
+use crate::inode_item::InodeItem;
+use crate::inode_ref::{inode_extrefs, inode_refs};
+use crate::root_item::RootItem;
+use crate::root_ref::RootRef;
+use crate::search_items::search_items;
 
 /// Small numbers are likely, because lengths are.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {

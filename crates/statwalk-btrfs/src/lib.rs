@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The items of btrfs trees, as a search returns them.
+#![doc = include_str!("../README.md")]
+//!
+//! ## Modules
 //!
 //! A search answers with items, each behind a header ([`search_items`]). The key of an
 //! item has its type ([`kind`]). In a subvolume's tree the object is an inode number.
@@ -37,7 +39,12 @@ pub mod extent_item;
 pub mod root_item;
 pub mod root_ref;
 
+mod key;
+mod malformed;
 mod reader;
 
 #[cfg(test)]
 mod tests;
+
+pub use key::Key;
+pub use malformed::Malformed;

@@ -2,9 +2,9 @@
 
 //! ROOT_ITEM: a subvolume, or another tree.
 
-use super::inode_item::INODE_ITEM_BYTES;
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::Malformed;
+use crate::inode_item::INODE_ITEM_BYTES;
+use crate::reader::Reader;
 
 /// The root of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

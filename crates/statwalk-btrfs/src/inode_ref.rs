@@ -2,8 +2,8 @@
 
 //! INODE_REF and INODE_EXTREF: the names of an inode.
 
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::Malformed;
+use crate::reader::Reader;
 
 /// One name of an inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

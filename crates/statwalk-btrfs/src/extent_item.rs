@@ -2,8 +2,8 @@
 
 //! EXTENT_ITEM: the number of users of an extent, `struct btrfs_extent_item`.
 
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::Malformed;
+use crate::reader::Reader;
 
 /// An extent of data or of a tree.
 ///

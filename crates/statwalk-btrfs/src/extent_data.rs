@@ -2,8 +2,8 @@
 
 //! EXTENT_DATA: the place of a part of a file, `struct btrfs_file_extent_item`.
 
-use super::reader::Reader;
-use crate::linux::decode::Malformed;
+use crate::Malformed;
+use crate::reader::Reader;
 
 /// A part of a file. The offset of its key is its offset in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
