@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_ext4::{Checksums, DirectoryScratch, InodeKind, ROOT_INODE, Volume};
+use statwalk_ext4::{Checksums, DirectoryScratch, FileType, ROOT_INODE, Volume};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = Volume::open(bytes).map_err(|refusal| refusal.to_string());
@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
             };
             assert_eq!(inode.number(), entry.inode);
             let _ = (inode.mtime(), inode.btime(), inode.rdev());
-            if inode.kind() == InodeKind::Directory && seen.insert(entry.inode) {
+            if inode.kind() == FileType::Directory && seen.insert(entry.inode) {
                 waiting.push(entry.inode);
             }
         });

@@ -40,11 +40,10 @@ pub mod root_item;
 pub mod root_ref;
 
 mod key;
-mod malformed;
 mod reader;
 
 #[cfg(test)]
 mod tests;
 
 pub use key::Key;
-pub use malformed::Malformed;
+pub use statwalk_format::Malformed;

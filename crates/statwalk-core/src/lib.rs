@@ -58,7 +58,6 @@ mod dir_handle;
 mod directory;
 mod entries;
 mod entry;
-mod entry_name;
 mod error;
 mod exclusion;
 mod failure;

@@ -16,12 +16,12 @@ use crate::batch::Batch;
 use crate::columns::{Columns, Directories, DirectoryRow};
 use crate::directory::{Dir, DirState, Directory, MountMark, OF_A_DIRECTORY, Origin, Place};
 use crate::entry::{Attributes, DirId};
-use crate::entry_name::is_entry_name;
 use crate::error::EntryError;
 use crate::fields::Fields;
 use crate::rows::Rows;
 use crate::sink::{Collect, Context, Sink};
 use crate::unfinished::Unfinished;
+use statwalk_format::is_entry_name;
 
 /// Drives a sink from rows: those of [`Scan::rows`](crate::Scan::rows), or of a stored
 /// scan.

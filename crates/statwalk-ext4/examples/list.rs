@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::io::Write;
 
-use statwalk_ext4::{DirectoryScratch, InodeKind, ROOT_INODE, Volume};
+use statwalk_ext4::{DirectoryScratch, FileType, ROOT_INODE, Volume};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let image = std::env::args_os().nth(1).ok_or("usage: list IMAGE")?;
@@ -30,7 +30,7 @@ pub(crate) fn list(image: &[u8], out: &mut impl Write) -> Result<(), Box<dyn Err
         for (path, inode) in entries {
             let inode = inode?;
             writeln!(out, "{:>12} {path}", inode.size_bytes())?;
-            if inode.kind() == InodeKind::Directory && seen.insert(inode.number()) {
+            if inode.kind() == FileType::Directory && seen.insert(inode.number()) {
                 waiting.push((inode.number(), path));
             }
         }

@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 use statwalk_ext4::{
-    Bytes, Checksums, DirectoryScratch, Inode, InodeKind, ROOT_INODE, ReadError, Volume,
+    Bytes, Checksums, DirectoryScratch, FileType, Inode, ROOT_INODE, ReadError, Volume,
 };
 
 /// The ways that are compared.
@@ -116,10 +116,10 @@ fn walk(bytes: &(impl Bytes + ?Sized), way: Way) -> (u64, u64) {
         let outcome = if matches!(way, Way::NamesOnly | Way::OneByOne) {
             volume.read_directory(&directory, &mut scratch, |entry| {
                 entries += 1;
-                if entry.kind == InodeKind::Directory {
+                if entry.kind == FileType::Directory {
                     waiting.push(entry.inode);
                 }
-                if way == Way::OneByOne || entry.kind == InodeKind::Directory {
+                if way == Way::OneByOne || entry.kind == FileType::Directory {
                     add(&volume.inode(entry.inode).expect("a sound image"));
                 }
             })
@@ -127,7 +127,7 @@ fn walk(bytes: &(impl Bytes + ?Sized), way: Way) -> (u64, u64) {
             volume.read_directory_and_inodes(&directory, &mut scratch, |entry, inode| {
                 entries += 1;
                 let inode = inode.expect("a sound image");
-                if entry.kind == InodeKind::Directory {
+                if entry.kind == FileType::Directory {
                     waiting.push(entry.inode);
                 }
                 add(inode);

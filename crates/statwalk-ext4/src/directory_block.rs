@@ -12,10 +12,10 @@
 //! takes all blocks in the order in which they lie.
 
 use super::checksum::Crc32c;
-use super::inode_kind::InodeKind;
 use crate::Malformed;
 use crate::little_endian::{u8_at, u16_at, u32_at};
-use crate::name::has_slash_or_nul;
+use statwalk_format::FileType;
+use statwalk_format::has_slash_or_nul;
 
 /// `ext4_dir_rec_len` of a name of one byte: no entry is shorter.
 const RECORD_BYTES_MIN: usize = 12;
@@ -47,7 +47,7 @@ pub struct DirectoryEntry<'a> {
     /// The inode's number, at least 1.
     pub inode: u32,
     /// The type; unknown where entries do not hold it.
-    pub kind: InodeKind,
+    pub kind: FileType,
 }
 
 /// Checks a whole block, or the entries within an inode.
@@ -146,9 +146,9 @@ impl<'a> Iterator for DirectoryEntries<'a> {
                 name: record.name,
                 inode: record.inode,
                 kind: if self.format.has_types {
-                    InodeKind::of_directory_entry(record.kind)
+                    FileType::of_directory_entry(record.kind)
                 } else {
-                    InodeKind::Unknown
+                    FileType::Unknown
                 },
             });
         }
@@ -384,13 +384,13 @@ mod tests {
         let kinds: Vec<_> = entries(&bytes, FORMAT).map(|entry| entry.kind).collect();
         assert_eq!(
             kinds,
-            [InodeKind::File, InodeKind::Symlink, InodeKind::Unknown]
+            [FileType::File, FileType::Symlink, FileType::Unknown]
         );
         let without_types = DirectoryFormat {
             has_types: false,
             ..FORMAT
         };
-        assert!(entries(&bytes, without_types).all(|entry| entry.kind == InodeKind::Unknown));
+        assert!(entries(&bytes, without_types).all(|entry| entry.kind == FileType::Unknown));
     }
 
     #[test]

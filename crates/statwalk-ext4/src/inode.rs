@@ -7,13 +7,13 @@
 //! it the answer of statx, or refuse it.
 
 use super::checksum::Crc32c;
-use super::inode_kind::InodeKind;
 use super::timestamp::Timestamp;
 use crate::Malformed;
 use crate::block_range::BlockRange;
 use crate::little_endian::{u16_at, u32_at};
-use crate::name::nuls;
 use crate::{attributes, block_map, extent_node};
+use statwalk_format::FileType;
+use statwalk_format::nuls;
 
 /// The part of an inode that is kept: the whole of the usual one, because its checksum
 /// covers all of it.
@@ -257,8 +257,8 @@ impl Inode {
             return true;
         }
         let has_blocks = match self.kind() {
-            InodeKind::File | InodeKind::Directory => true,
-            InodeKind::Symlink => !self.is_short_link(),
+            FileType::File | FileType::Directory => true,
+            FileType::Symlink => !self.is_short_link(),
             _ => false,
         };
         match self.content_location() {
@@ -290,10 +290,10 @@ impl Inode {
             | FLAG_IMMUTABLE;
         let flags = self.flags() & SPECIAL;
         match self.kind() {
-            InodeKind::File | InodeKind::Directory if flags == FLAG_EXTENTS => {
+            FileType::File | FileType::Directory if flags == FLAG_EXTENTS => {
                 extent_node::is_sound_leaf(self.block_area(), self.format.blocks)
             }
-            InodeKind::Symlink if flags == 0 => {
+            FileType::Symlink if flags == 0 => {
                 let has_blocks = self.u32(0x1C) != 0 || self.u16(0x74) != 0;
                 !has_blocks && self.has_right_text()
             }
@@ -330,7 +330,7 @@ impl Inode {
     /// The part of the check that looks at type and flags.
     fn check_flags(&self) -> Result<(), Malformed> {
         let kind = self.kind();
-        if kind == InodeKind::Unknown {
+        if kind == FileType::Unknown {
             return Err(Malformed::at(0x0, "the mode has no type"));
         }
         let what = if self.has_flag(FLAG_INLINE_DATA) && self.has_flag(FLAG_EXTENTS) {
@@ -339,7 +339,7 @@ impl Inode {
             "the directory has an index where no directory can"
         } else if self.is_casefolded() && !self.format.has_casefolding {
             "the directory ignores case where no directory can"
-        } else if kind == InodeKind::Symlink && self.has_flag(FLAG_APPEND | FLAG_IMMUTABLE) {
+        } else if kind == FileType::Symlink && self.has_flag(FLAG_APPEND | FLAG_IMMUTABLE) {
             "the link cannot be changed, as no link can be"
         } else {
             return Ok(());
@@ -357,9 +357,9 @@ impl Inode {
         }
         let kind = self.kind();
         let has_blocks = match kind {
-            InodeKind::File | InodeKind::Directory => true,
-            InodeKind::Symlink if self.is_short_link() => return self.check_short_link(),
-            InodeKind::Symlink => true,
+            FileType::File | FileType::Directory => true,
+            FileType::Symlink if self.is_short_link() => return self.check_short_link(),
+            FileType::Symlink => true,
             _ => false,
         };
         let within = |malformed: Malformed| Malformed {
@@ -441,8 +441,8 @@ impl Inode {
     /// Returns the type.
     #[inline]
     #[must_use]
-    pub fn kind(&self) -> InodeKind {
-        InodeKind::of_mode(self.mode())
+    pub fn kind(&self) -> FileType {
+        FileType::of_mode(self.mode())
     }
 
     /// Returns the user id.
@@ -474,7 +474,7 @@ impl Inode {
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         let low = u64::from(self.u32(0x4));
-        if self.format.has_large_directories || self.kind() == InodeKind::File {
+        if self.format.has_large_directories || self.kind() == FileType::File {
             low | u64::from(self.u32(0x6C)) << 32
         } else {
             low
@@ -497,7 +497,7 @@ impl Inode {
                 sectors <<= self.format.block_size_log2.saturating_sub(9).min(7);
             }
         }
-        if self.has_flag(FLAG_INLINE_DATA) && self.kind() == InodeKind::File {
+        if self.has_flag(FLAG_INLINE_DATA) && self.kind() == FileType::File {
             sectors = sectors.saturating_add(self.size_bytes().div_ceil(512));
         }
         sectors.saturating_mul(512)
@@ -536,7 +536,7 @@ impl Inode {
     /// `old_decode_dev` and `new_decode_dev`, include/linux/kdev_t.h.
     #[must_use]
     pub fn rdev(&self) -> Option<(u32, u32)> {
-        if !matches!(self.kind(), InodeKind::CharDevice | InodeKind::BlockDevice) {
+        if !matches!(self.kind(), FileType::CharDevice | FileType::BlockDevice) {
             return None;
         }
         let old = self.u32(0x28);

@@ -20,9 +20,9 @@ use crate::checksum::Crc32c;
 use crate::directory_block::{DirectoryEntries, DirectoryEntry};
 use crate::group_descriptor::GroupDescriptor;
 use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
-use crate::inode_kind::InodeKind;
 use crate::superblock::{Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit};
 use crate::system_zones::{GroupBlocks, SystemZones};
+use statwalk_format::FileType;
 
 /// How long the superblock of a mounted file system is waited for whose checksum
 /// does not match, pause by pause, in milliseconds. The kernel changes first the
@@ -334,7 +334,7 @@ impl<B: Bytes> Volume<B> {
         visit: impl FnMut(DirectoryEntries<'_>) -> ControlFlow<()>,
     ) -> Result<(), Damage> {
         let refused = |fault| Err(Damage::of_inode(inode.number(), fault));
-        if inode.kind() != InodeKind::Directory {
+        if inode.kind() != FileType::Directory {
             return refused(Fault::NotADirectory);
         }
         if inode.is_encrypted() {

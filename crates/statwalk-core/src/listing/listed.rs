@@ -21,7 +21,7 @@ pub(crate) struct Listed {
     attributes: Vec<Attributes>,
     entries: Vec<ListedEntry>,
     /// Numbers of entries of which only the type is kept, by their types.
-    counts: [u32; FileType::COUNT],
+    counts: [u32; FileType::ALL.len()],
 }
 
 pub(super) struct ListedEntry {
@@ -136,7 +136,7 @@ impl Listed {
         self.names.clear();
         self.attributes.clear();
         self.entries.clear();
-        self.counts = [0; FileType::COUNT];
+        self.counts = [0; FileType::ALL.len()];
     }
 
     /// Removes the entries from `start` on whose names are in `seen`, and counts those whose

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use statwalk_ext4::{DirectoryScratch, InodeKind, ROOT_INODE, Volume};
+use statwalk_ext4::{DirectoryScratch, FileType, ROOT_INODE, Volume};
 use statwalk_testkit::mounts::Access;
 use statwalk_testkit::{Scratch, ext4_images, or_skip};
 
@@ -219,7 +219,7 @@ fn volume_refuses(volume: &Volume<Vec<u8>>, number: u32) -> bool {
     };
     let mut refuses = false;
     let mut scratch = DirectoryScratch::new();
-    inode.kind() == InodeKind::Directory
+    inode.kind() == FileType::Directory
         && (volume
             .read_directory_and_inodes(&inode, &mut scratch, |_, entry| {
                 refuses |= entry.is_err();

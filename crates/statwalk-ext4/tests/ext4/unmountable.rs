@@ -5,7 +5,7 @@
 //! mke2fs copies a tree into each. The test compares it with that tree, with debugfs,
 //! and with a read-only mount where there is one.
 
-use statwalk_ext4::{DirectoryScratch, Fault, InodeKind, Volume};
+use statwalk_ext4::{DirectoryScratch, Fault, FileType, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::{Access, FileSystem};
 use statwalk_testkit::{Scratch, Skipped, or_skip, unprivileged};
@@ -61,7 +61,7 @@ fn check(arguments: &[&str], kernel: Kernel) -> Result<(Image, Listing), Skipped
                 "{path_text}"
             );
         }
-        if copy.kind != InodeKind::Directory {
+        if copy.kind != FileType::Directory {
             assert_eq!(copy.mode, original.mode, "{path_text}");
             assert_eq!(copy.size_bytes, original.size_bytes, "{path_text}");
             assert_eq!(copy.links, original.links, "{path_text}");
@@ -87,7 +87,7 @@ fn inline_data() {
         let (_, listing) = or_skip!(check(arguments, Kernel::MountsReadOnly));
         let inline = listing
             .values()
-            .filter(|l| l.kind == InodeKind::Directory && l.allocated_bytes == 0);
+            .filter(|l| l.kind == FileType::Directory && l.allocated_bytes == 0);
         assert!(inline.count() > 20);
     }
 }

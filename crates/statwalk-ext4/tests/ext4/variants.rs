@@ -3,7 +3,7 @@
 //! Each kind of file system that the kernel mounts: every entry and every
 //! attribute as the kernel shows them, and a sample as debugfs does.
 
-use statwalk_ext4::{InodeKind, Volume};
+use statwalk_ext4::{FileType, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::Access;
 use statwalk_testkit::{Skipped, or_skip};
@@ -60,14 +60,14 @@ pub(crate) fn compare_with_debugfs(image: &Image, listing: &Listing) -> Result<(
     for ((path, listed), stat) in sample.iter().zip(stats) {
         let path = path.escape_ascii();
         let kind = match listed.kind {
-            InodeKind::File => "regular",
-            InodeKind::Directory => "directory",
-            InodeKind::Symlink => "symlink",
-            InodeKind::Fifo => "FIFO",
-            InodeKind::Socket => "socket",
-            InodeKind::CharDevice => "character special",
-            InodeKind::BlockDevice => "block special",
-            InodeKind::Unknown => "bad type",
+            FileType::File => "regular",
+            FileType::Directory => "directory",
+            FileType::Symlink => "symlink",
+            FileType::Fifo => "FIFO",
+            FileType::Socket => "socket",
+            FileType::CharDevice => "character special",
+            FileType::BlockDevice => "block special",
+            _ => "bad type",
         };
         assert_eq!(stat.inode as u64, listed.inode, "{path}");
         assert_eq!(stat.kind, kind, "{path}");

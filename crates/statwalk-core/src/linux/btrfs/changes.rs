@@ -28,12 +28,12 @@ use super::reader::index_key;
 use super::windows::inode_key;
 use crate::directory::join;
 use crate::entry::{Attributes, FileId, FileType};
-use crate::entry_name::is_entry_name;
 use crate::fields::Fields;
 use crate::generation::Generation;
 use crate::linux::changes::{Change, ChangeKind, Changes};
 use crate::linux::mounts::is_within;
 use crate::linux::statx;
+use statwalk_format::is_entry_name;
 
 /// The attributes of each changed path.
 const FIELDS: Fields = Fields::SIZE

@@ -24,7 +24,6 @@ use super::windows::{Trouble, Windows, inode_key};
 use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
-use crate::entry_name::is_entry_name;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::in_place::{
@@ -33,6 +32,7 @@ use crate::listing::in_place::{
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
 use crate::listing::options::ScanOptions;
+use statwalk_format::is_entry_name;
 
 /// `BTRFS_FT_ENCRYPTED`, include/uapi/linux/btrfs_tree.h.
 const ENCRYPTED: u8 = 0x80;

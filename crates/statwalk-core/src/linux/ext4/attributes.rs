@@ -3,16 +3,16 @@
 //! Turns an inode into the attributes that statx would show.
 
 use rustix::fs::makedev;
-use statwalk_ext4::{Inode, InodeKind, Timestamp};
+use statwalk_ext4::{Inode, Timestamp};
 
-use crate::entry::{Attributes, FileId, FileType};
+use crate::entry::{Attributes, FileId};
 use crate::fields::Fields;
 use crate::time::{Time, nanoseconds_of};
 
 /// The wanted attributes, and those that cost nothing; `dev` becomes `st_dev`.
 #[inline]
 pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes {
-    let mut attributes = Attributes::of_type(file_type(inode.kind()));
+    let mut attributes = Attributes::of_type(inode.kind());
     attributes.valid = wanted | Fields::TYPE;
     attributes.size_bytes = inode.size_bytes();
     attributes.allocated_bytes = inode.allocated_bytes();
@@ -51,21 +51,6 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
         let [mtime, atime, ctime] = times.map(|time| Some(time.seconds));
         [mtime, atime, ctime, birth]
     })
-}
-
-/// The engine's word for a type. Both enums have the same order, so this costs nothing.
-#[inline]
-pub(super) fn file_type(kind: InodeKind) -> FileType {
-    match kind {
-        InodeKind::File => FileType::File,
-        InodeKind::Directory => FileType::Directory,
-        InodeKind::Symlink => FileType::Symlink,
-        InodeKind::Fifo => FileType::Fifo,
-        InodeKind::Socket => FileType::Socket,
-        InodeKind::CharDevice => FileType::CharDevice,
-        InodeKind::BlockDevice => FileType::BlockDevice,
-        InodeKind::Unknown => FileType::Unknown,
-    }
 }
 
 /// A time as the engine has it.

@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::fs::{fstatvfs, makedev};
-use statwalk_ext4::{DirectoryScratch, Inode, InodeKind, ReadError, Refusal, Volume};
+use statwalk_ext4::{DirectoryScratch, Inode, ReadError, Refusal, Volume};
 
 use super::attributes::nanoseconds;
 use super::device::Device;
 use super::read_ahead::ReadAhead;
 use super::reader::Reader;
-use crate::entry::FileId;
+use crate::entry::{FileId, FileType};
 use crate::error::Errno;
 use crate::inode_set::InodeSet;
 use crate::linux::mount_points::MountPoints;
@@ -157,7 +157,7 @@ impl Mounted {
     ///
     /// The kernel reads it if it changed since the scan began or holds a mount point.
     pub(super) fn is_readable(&self, inode: &Inode) -> bool {
-        inode.kind() == InodeKind::Directory
+        inode.kind() == FileType::Directory
             && !inode.is_free()
             && self.changed_ns.is_none_or(|since_ns| {
                 nanoseconds(inode.ctime()) < since_ns
@@ -171,7 +171,7 @@ impl Mounted {
     /// ext4_writepages, fs/ext4/inode.c of Linux 6.18).
     pub(super) fn is_fresh(&self, inode: &Inode) -> bool {
         let is_since = |since_ns| nanoseconds(inode.ctime()) >= since_ns;
-        inode.kind() == InodeKind::File && self.fresh_ns.is_some_and(is_since)
+        inode.kind() == FileType::File && self.fresh_ns.is_some_and(is_since)
     }
 
     pub(super) fn id_of(&self, inode: &Inode) -> FileId {

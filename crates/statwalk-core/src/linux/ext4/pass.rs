@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use statwalk_ext4::{Ahead, Damage, DirectoryEntry, DirectoryScratch, Fault, Inode};
 
-use super::attributes::{attributes, file_type};
+use super::attributes::attributes;
 use super::mounted::Mounted;
 use super::reader::failure_of;
 use crate::entry::FileType;
@@ -97,11 +97,11 @@ impl<'a> Pass<'a> {
             self.stop = Some(End::AskKernel);
             return;
         }
-        let mut kind = file_type(entry.kind);
+        let mut kind = entry.kind;
         // Without the feature `filetype` only the inode has the type.
         if kind == FileType::Unknown {
             match self.load(entry) {
-                Ok(inode) => kind = file_type(inode.kind()),
+                Ok(inode) => kind = inode.kind(),
                 Err(fault) => return self.unusable(entry, fault),
             }
         }
@@ -119,7 +119,7 @@ impl<'a> Pass<'a> {
             _ => {
                 let (wanted, mounted) = (options.wanted, self.mounted);
                 let inode = match self.load(entry) {
-                    Ok(inode) if file_type(inode.kind()) == kind => inode,
+                    Ok(inode) if inode.kind() == kind => inode,
                     Ok(_) => {
                         return self.unusable(entry, Fault::Malformed("the types differ"));
                     }
@@ -155,7 +155,7 @@ impl<'a> Pass<'a> {
         }
         self.contents
             .batch
-            .push_listed(entry.name, file_type(entry.kind), true);
+            .push_listed(entry.name, entry.kind, true);
         let failure = (entry.name.to_vec(), Op::Stat, failure_of(fault));
         self.contents.failures.push(failure);
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rustix::io::Errno as KernelErrno;
-use statwalk_ext4::{DirectoryScratch, Fault, Inode, InodeKind, ROOT_INODE, ReadError};
+use statwalk_ext4::{DirectoryScratch, Fault, Inode, ROOT_INODE, ReadError};
 
 use super::attributes::attributes;
 use super::mounted::Mounted;
@@ -134,7 +134,7 @@ impl InPlace for Reader {
         let inode = match mounted.volume.inode(number) {
             Ok(inode) if inode.is_attribute() => return self.damaged(Fault::NoSuchInode),
             Ok(inode) if mounted.is_readable(&inode) => inode,
-            Ok(inode) if inode.kind() == InodeKind::Directory && !inode.is_free() => {
+            Ok(inode) if inode.kind() == FileType::Directory && !inode.is_free() => {
                 return Begun::AskKernel;
             }
             Ok(_) => return self.damaged(Fault::NotADirectory),

@@ -9,13 +9,13 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, StatxTimestamp, makedev, statx};
 use statwalk_ext4::{
-    Bytes, Damage, DirectoryScratch, Inode, InodeKind, ROOT_INODE, Timestamp, Volume,
+    Bytes, Damage, DirectoryScratch, FileType, Inode, ROOT_INODE, Timestamp, Volume,
 };
 
 /// Everything that is known of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    pub(crate) kind: InodeKind,
+    pub(crate) kind: FileType,
     pub(crate) inode: u64,
     pub(crate) size_bytes: u64,
     pub(crate) allocated_bytes: u64,
@@ -56,14 +56,14 @@ impl Listed {
 
     fn of_statx(stat: &Statx) -> Listed {
         let kind = match rustix::fs::FileType::from_raw_mode(u32::from(stat.stx_mode)) {
-            rustix::fs::FileType::RegularFile => InodeKind::File,
-            rustix::fs::FileType::Directory => InodeKind::Directory,
-            rustix::fs::FileType::Symlink => InodeKind::Symlink,
-            rustix::fs::FileType::Fifo => InodeKind::Fifo,
-            rustix::fs::FileType::Socket => InodeKind::Socket,
-            rustix::fs::FileType::CharacterDevice => InodeKind::CharDevice,
-            rustix::fs::FileType::BlockDevice => InodeKind::BlockDevice,
-            rustix::fs::FileType::Unknown => InodeKind::Unknown,
+            rustix::fs::FileType::RegularFile => FileType::File,
+            rustix::fs::FileType::Directory => FileType::Directory,
+            rustix::fs::FileType::Symlink => FileType::Symlink,
+            rustix::fs::FileType::Fifo => FileType::Fifo,
+            rustix::fs::FileType::Socket => FileType::Socket,
+            rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
+            rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
+            rustix::fs::FileType::Unknown => FileType::Unknown,
         };
         Listed {
             kind,
@@ -102,7 +102,7 @@ pub(crate) fn by_kernel(root: &Path) -> Listing {
         };
         let stat = statx(CWD, &full, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::ALL).unwrap();
         let listed = Listed::of_statx(&stat);
-        if listed.kind == InodeKind::Directory {
+        if listed.kind == FileType::Directory {
             for entry in std::fs::read_dir(&full).unwrap() {
                 let name = entry.unwrap().file_name();
                 waiting.push(joined(&path, name.as_bytes()));
@@ -119,7 +119,7 @@ pub(crate) fn by_volume<B: Bytes>(volume: &Volume<B>) -> (Listing, Vec<Damage>) 
     let mut damages = Vec::new();
     let mut scratch = DirectoryScratch::new();
     let mut listed_directories = BTreeSet::new();
-    let mut waiting = vec![(Vec::new(), ROOT_INODE, InodeKind::Directory)];
+    let mut waiting = vec![(Vec::new(), ROOT_INODE, FileType::Directory)];
     while let Some((path, number, kind)) = waiting.pop() {
         let inode = match volume.inode(number) {
             Ok(inode) => inode,
@@ -128,12 +128,12 @@ pub(crate) fn by_volume<B: Bytes>(volume: &Volume<B>) -> (Listing, Vec<Damage>) 
                 continue;
             }
         };
-        if inode.is_free() || !matches!(kind, InodeKind::Unknown) && kind != inode.kind() {
+        if inode.is_free() || !matches!(kind, FileType::Unknown) && kind != inode.kind() {
             let damage = format!("{} is free or no {kind:?}", path.escape_ascii());
             println!("{damage}");
             continue;
         }
-        if inode.kind() == InodeKind::Directory && listed_directories.insert(number) {
+        if inode.kind() == FileType::Directory && listed_directories.insert(number) {
             let outcome = volume.read_directory(&inode, &mut scratch, |entry| {
                 waiting.push((joined(&path, entry.name), entry.inode, entry.kind));
             });

@@ -9,14 +9,18 @@
 /// It is not empty, has no slash and no NUL, and is neither `.` nor `..`
 /// (`verify_dirent_name`, fs/readdir.c).
 #[inline]
-pub(crate) fn is_entry_name(name: &[u8]) -> bool {
+#[must_use]
+pub fn is_entry_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..") && !has_slash_or_nul(name)
 }
 
-/// Looks at eight bytes at once. Byte by byte, it would take longer than
+/// Whether a name cannot be one component of a path.
+///
+/// It looks at eight bytes at once. Byte by byte, it would take longer than
 /// everything else about an entry.
 #[inline]
-fn has_slash_or_nul(name: &[u8]) -> bool {
+#[must_use]
+pub fn has_slash_or_nul(name: &[u8]) -> bool {
     let Some(&last) = name.last_chunk() else {
         return slashes_or_nuls(short_word(name)) != 0;
     };
@@ -48,7 +52,8 @@ fn slashes_or_nuls(word: u64) -> u64 {
 /// The subtraction borrows from the highest bit of a byte only where that byte, or one
 /// below it, is zero.
 #[inline]
-fn nuls(word: u64) -> u64 {
+#[must_use]
+pub fn nuls(word: u64) -> u64 {
     word.wrapping_sub(u64::from_ne_bytes([0x01; 8])) & !word & u64::from_ne_bytes([0x80; 8])
 }
 
