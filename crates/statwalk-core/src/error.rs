@@ -228,7 +228,15 @@ enum ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn io(op: Op, path: Option<PathBuf>, error: io::Error) -> Error {
+    /// An operation that failed, and its path where there is one.
+    ///
+    /// ```
+    /// use statwalk_core::{Error, Op};
+    /// let error = Error::io(Op::Open, Some("/srv".into()), std::io::ErrorKind::Other.into());
+    /// assert_eq!(error.to_string(), "open /srv: other error");
+    /// ```
+    #[must_use]
+    pub fn io(op: Op, path: Option<PathBuf>, error: io::Error) -> Error {
         Error {
             op,
             path,

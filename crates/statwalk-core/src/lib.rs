@@ -17,11 +17,10 @@
 //! # Ok::<(), statwalk_core::Error>(())
 //! ```
 //!
-//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`],
-//! [`LiveTree`], and [`Inodes`], which [`btrfs::extent_usage`] goes on from. `new` takes
-//! what a sink needs; `with_…` and `without_…` change an option. A sink of your own sees
-//! the same batches: see [`Sink`] and `examples/custom_sink.rs`. [`Replay`] drives any sink
-//! from rows that were stored.
+//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`] and [`LiveTree`].
+//! `new` takes what a sink needs; `with_…` and `without_…` change an option. A sink of your
+//! own sees the same batches: see [`Sink`] and `examples/custom_sink.rs`. [`Replay`] drives
+//! any sink from rows that were stored.
 //!
 //! An entry that cannot be read is no error of a scan but part of its answer.
 //! Names are bytes. A field that is not known is absent, never zero.
@@ -38,9 +37,7 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as system;
 #[cfg(target_os = "linux")]
-pub use linux::api::btrfs;
-#[cfg(target_os = "linux")]
-pub use linux::space;
+pub use linux::in_place;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -130,10 +127,10 @@ pub use rows::{GatheredRows, Rows};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
-    Category, Collect, Context, CountedInodes, Endings, Extension, GroupKey, Grouping, InodeTable,
-    Inodes, InodesState, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeId, NodeKind,
-    RootSizes, RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, Top, TopOf,
-    TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState, path_order,
+    Category, Collect, Context, CountedInodes, Endings, Extension, GroupKey, Grouping, Largest,
+    LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeId, NodeKind, RootSizes, RootTotals, Sink,
+    SizeHistogram, Stats, StatsGroup, StatsState, Tally, Top, TopOf, TopState, Totals, TotalsState,
+    Tree, TreeFile, TreeSink, TreeState, path_order,
 };
 pub use skipped_dirs::SkippedDirs;
 pub use source::choice::{Source, SyncPolicy};

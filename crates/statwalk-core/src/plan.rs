@@ -21,8 +21,8 @@ pub struct Plan {
     /// The attributes that are read of each entry.
     pub fields: Fields,
     /// The generation of the btrfs whose trees were read, from which
-    /// [`changes_since`](crate::btrfs::changes_since) goes on; of several that of the
-    /// first. Absent for other sources.
+    /// `changes_since` of `statwalk-space` goes on; of several that of the first. Absent for
+    /// other sources.
     pub generation: Option<Generation>,
     /// The reasons, in the order in which the choices were made.
     pub why: Vec<Reason>,

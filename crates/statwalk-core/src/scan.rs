@@ -202,7 +202,7 @@ impl Scan {
 
     /// Enters no mount, one of the same file system neither. So each entry of a file system
     /// is read through one mount at most.
-    pub(crate) fn staying_on_mounts(mut self) -> Scan {
+    pub fn staying_on_mounts(mut self) -> Scan {
         self.crossing = MountCrossing::Stay;
         self.stays_on_mounts = true;
         self

@@ -132,6 +132,15 @@ pub fn parse(table: &[u8]) -> Vec<Mount> {
     lines.filter_map(line).collect()
 }
 
+/// Whether `path` is `directory` or lies below it.
+#[must_use]
+pub fn is_within(path: &[u8], directory: &[u8]) -> bool {
+    match path.strip_prefix(directory) {
+        Some(rest) => rest.is_empty() || rest[0] == b'/' || directory.last() == Some(&b'/'),
+        None => false,
+    }
+}
+
 fn line(line: &[u8]) -> Option<Mount> {
     let mut words = line.split(|&byte| byte == b' ');
     let id = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
@@ -241,5 +250,11 @@ mod tests {
     #[test]
     fn the_own_table_has_the_root() {
         assert!(read().unwrap().iter().any(|mount| mount.point == b"/"));
+    }
+
+    #[test]
+    fn within_ends_at_components() {
+        assert!(is_within(b"/a/b", b"/a") && is_within(b"/a", b"/a") && is_within(b"/a", b"/"));
+        assert!(!is_within(b"/ab", b"/a") && !is_within(b"/", b"/a"));
     }
 }

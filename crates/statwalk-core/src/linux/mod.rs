@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! All that is Linux alone: the kernel as a source, file systems that are read in place
-//! of it, and answers that only it has.
+//! All that is Linux alone: the kernel as a source, and file systems that are read in
+//! place of it.
 //!
 //! The rest of the engine names of this room what stands in `lib.rs`, and no source.
 
@@ -27,8 +27,4 @@ mod sync;
 mod volume;
 mod volumes;
 
-mod changes;
-mod extent_usage;
-pub mod space;
-
-pub(crate) mod api;
+pub mod in_place;

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use statwalk_sys::mount_table::Watch;
-pub(crate) use statwalk_sys::mount_table::{Mount, read};
+pub(crate) use statwalk_sys::mount_table::{Mount, is_within, read};
 
 use crate::lock::lock;
 
@@ -101,24 +101,6 @@ impl State {
         let mounts = watch.read()?;
         self.watch = is_kept.then_some(watch);
         Ok(mounts)
-    }
-}
-
-/// The table of mounts for looks at file systems one after another: each look sees all changes
-/// before it, and the table is read again only where there are any.
-#[derive(Debug, Default)]
-pub(crate) struct FreshTable(State);
-
-impl FreshTable {
-    /// The mounts as they are. Unknown without `/proc`.
-    pub(crate) fn look(&mut self) -> Arc<Mounts> {
-        let FreshTable(state) = self;
-        let has_changed = |watch: &Watch| watch.has_changed().unwrap_or(true);
-        if state.watch.as_ref().is_none_or(has_changed) {
-            let mounts = state.read(true).map(Mounts::of);
-            state.known = Some(Arc::new(mounts.unwrap_or_default()));
-        }
-        state.known.clone().unwrap_or_default()
     }
 }
 
@@ -273,21 +255,8 @@ fn above(path: &[u8]) -> Option<&[u8]> {
     (path.len() > 1).then(|| &path[..slash.max(1)])
 }
 
-/// Whether `path` is `directory` or lies below it.
-pub(crate) fn is_within(path: &[u8], directory: &[u8]) -> bool {
-    match path.strip_prefix(directory) {
-        Some(rest) => rest.is_empty() || rest[0] == b'/' || directory.last() == Some(&b'/'),
-        None => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStrExt;
-
-    use statwalk_testkit::mounts::FileSystem;
-    use statwalk_testkit::{Scratch, or_skip};
-
     use super::*;
 
     fn mount(id: u64, device: &str, root: &str, point: &str) -> Mount {
@@ -418,33 +387,6 @@ mod tests {
         assert!(lock(&table.state).reads < 500);
     }
 
-    /// It was read anew for each file system of `statwalk df`.
-    #[test]
-    fn a_fresh_table_is_read_once() {
-        let mut table = FreshTable::default();
-        for _ in 0..1000 {
-            assert!(table.look().all.iter().any(|mount| mount.point == b"/"));
-        }
-        // As above.
-        assert!(table.0.reads < 500);
-    }
-
-    #[test]
-    fn a_fresh_table_misses_no_mount() {
-        let scratch = Scratch::new().unwrap();
-        let point = scratch.subdirectory("point").unwrap();
-        let has = |table: &mut FreshTable| {
-            let point = point.as_os_str().as_bytes();
-            table.look().all.iter().any(|mount| mount.point == point)
-        };
-        let mut table = FreshTable::default();
-        assert!(!has(&mut table));
-        let mounted = or_skip!(FileSystem::Tmpfs.mount(&point));
-        assert!(has(&mut table));
-        mounted.unmount().unwrap();
-        assert!(!has(&mut table));
-    }
-
     #[test]
     fn a_look_pays_for_few_lines() {
         let table = MountTable::default();
@@ -459,11 +401,5 @@ mod tests {
             assert_eq!(table.look(true).all.len(), lines);
         }
         assert_eq!(lock(&table.state).reads, 1);
-    }
-
-    #[test]
-    fn within_ends_at_components() {
-        assert!(is_within(b"/a/b", b"/a") && is_within(b"/a", b"/a") && is_within(b"/a", b"/"));
-        assert!(!is_within(b"/ab", b"/a") && !is_within(b"/", b"/a"));
     }
 }

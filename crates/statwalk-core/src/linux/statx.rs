@@ -6,13 +6,9 @@
 
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
-use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, CWD, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx,
-};
+use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx};
 use rustix::io::Errno;
-use rustix::path::Arg;
 use statwalk_sys::statx::{by_fstatat, is_refused};
 
 use crate::entry::{Attributes, FileId, FileType};
@@ -151,11 +147,6 @@ pub(crate) fn through_links(
     mask: StatxFlags,
 ) -> Result<Statx, Errno> {
     believed(dir, name, AtFlags::NO_AUTOMOUNT, mask)
-}
-
-/// Stats the target of a path, and triggers an automount there.
-pub(crate) fn by_path(path: &Path, flags: AtFlags, mask: StatxFlags) -> Result<Statx, Errno> {
-    path.into_with_c_str(|path| believed(CWD, path, flags, mask))
 }
 
 /// Stats an open descriptor.

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use statwalk_core::{
-    Context, Fields, Fill, Grouping, Inodes, Largest, LiveTree, MemoryEntry, MemoryTree, Next,
-    Replay, Scan, Sink, Stats, Top, Totals, TreeSink,
+    Context, Fields, Fill, Grouping, Largest, LiveTree, MemoryEntry, MemoryTree, Next, Replay,
+    Scan, Sink, Stats, Top, Totals, TreeSink,
 };
+use statwalk_space::btrfs::Inodes;
 
 const DIRS: usize = 10;
 const FILES: usize = 100;

@@ -11,9 +11,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use statwalk_core::{
     Attributes, Batch, Bits, Columns, Context, DirId, DirState, Directories, DirectoryRow,
-    EntryError, Fields, FileId, FileType, Grouping, Inodes, Largest, LiveTree, Node, OddTime,
-    Replay, ReplayError, Sink, Stats, Time, Top, Totals, TreeSink,
+    EntryError, Fields, FileId, FileType, Grouping, Largest, LiveTree, Node, OddTime, Replay,
+    ReplayError, Sink, Stats, Time, Top, Totals, TreeSink,
 };
+use statwalk_space::btrfs::Inodes;
 
 const ROOTS: [&str; 2] = ["/srv", "/data/file"];
 

@@ -43,9 +43,6 @@ mod read_ahead;
 mod subvolumes;
 mod unwritten;
 
-mod changes;
-mod extents;
-
 mod changing_tree;
 mod failing_sinks;
 mod faults;
@@ -53,7 +50,6 @@ mod latency;
 mod link_memory;
 mod niceness;
 mod seeks;
-mod space;
 
 mod cut_off;
 mod descriptors;

@@ -12,9 +12,10 @@ use proptest::prelude::*;
 use rustix::io::Errno;
 use statwalk_core::{
     Attributes, Batch, Collect, Context, DirId, DirState, Directory, DirectoryRow, EntryError,
-    Exclusions, Fields, FileId, FileType, Grouping, Inodes, Largest, LinkPolicy, LiveDir, LiveTree,
-    Node, Origin, Replay, Scan, Sink, Stats, SymlinkPolicy, Time, Top, Totals, Tree, TreeSink,
+    Exclusions, Fields, FileId, FileType, Grouping, Largest, LinkPolicy, LiveDir, LiveTree, Node,
+    Origin, Replay, Scan, Sink, Stats, SymlinkPolicy, Time, Top, Totals, Tree, TreeSink,
 };
+use statwalk_space::btrfs::Inodes;
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::mounts::FileSystem;
@@ -31,12 +32,11 @@ use super::harness::scratch_in_memory;
 /// [`Everything`] has those that are public. A fold, and what is gathered (entries and
 /// rows), get the same batches as [`Listing`] and [`Records`] there: `entries.rs` and
 /// `rows.rs` compare them.
-const SINKS: [&str; 11] = [
+const SINKS: [&str; 10] = [
     "$($sink,)+",
     "&S",
     "Fold<I, E, M>",
     "GatherSink<T>",
-    "Inodes",
     "LiveTree",
     "Option<S>",
     "Stats",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use statwalk_core::Generation;
-use statwalk_core::btrfs::{Change, Changes, changes_since};
+use statwalk_space::btrfs::{Change, Changes, changes_since};
 use statwalk_view::{Align, Cell, Column, counted, list_table};
 
 use crate::answer::origin::Origin;

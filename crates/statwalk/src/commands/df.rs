@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use statwalk_core::space::{FileSystem, MountTable};
+use statwalk_space::{FileSystem, MountTable};
 
 use crate::answer::origin::Origin;
 use crate::commands::delivery::{conclude, fail, form_of, print};

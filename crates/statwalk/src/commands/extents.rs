@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use statwalk_core::btrfs::{ExtentDir, ExtentUsage, extent_usage};
-use statwalk_core::{DirState, Inodes, Totals};
+use statwalk_core::{DirState, Totals};
+use statwalk_space::btrfs::{ExtentDir, ExtentUsage, Inodes, extent_usage};
 use statwalk_view::{Align, Cell, Column, grouped, list_table, share};
 
 use crate::answer::about::About;

@@ -5,7 +5,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::space::{SpaceAccount, UsedPart};
+use statwalk_space::{SpaceAccount, UsedPart};
 use statwalk_view::{
     Align, Cell, Charset, Column, SizeFormat, Terminal, escape, grouped, list_table, shell_word,
     truncate_end, wrap,

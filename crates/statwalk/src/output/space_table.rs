@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::os::unix::ffi::OsStrExt;
 
-use statwalk_core::space::{FileSystem, HiddenDirectory, SpaceAccount, UnnamedFile, UsedPart};
+use statwalk_space::{FileSystem, HiddenDirectory, SpaceAccount, UnnamedFile, UsedPart};
 use statwalk_view::{
     Align, Cell, Charset, Column, SizeFormat, Terminal, counted, escape, grouped, list_table,
     share, shell_word, truncate_end, wrap,

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use statwalk_core::space::{MountTable, SpaceAccount, UsedPart};
 use statwalk_core::{CountedInodes, Node, Report, RootTotals, Totals, Tree};
 use statwalk_report::{Part, Space};
+use statwalk_space::{MountTable, SpaceAccount, UsedPart};
 use statwalk_sys::mount_table::{self, Mount};
 
 use crate::request::Request;

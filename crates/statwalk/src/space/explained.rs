@@ -2,8 +2,9 @@
 
 //! A file system with the account of its used bytes.
 
-use statwalk_core::space::{FileSystem, SpaceAccount};
-use statwalk_core::{Inodes, Totals};
+use statwalk_core::Totals;
+use statwalk_space::btrfs::Inodes;
+use statwalk_space::{FileSystem, SpaceAccount};
 use statwalk_view::SizeFormat;
 
 use super::source::SpaceSource;

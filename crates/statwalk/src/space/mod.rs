@@ -7,7 +7,7 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
-use statwalk_core::space::MountTable;
+use statwalk_space::MountTable;
 use statwalk_view::{SizeFormat, Terminal};
 
 pub(crate) use self::explained::{Explained, explain};

@@ -4,8 +4,8 @@
 
 use std::ops::ControlFlow;
 
-use statwalk_core::btrfs::{ExtentUsage, extent_usage};
-use statwalk_core::{InodeTable, Outcome, Sink};
+use statwalk_core::{Outcome, Sink};
+use statwalk_space::btrfs::{ExtentUsage, InodeTable, extent_usage};
 use statwalk_view::SizeFormat;
 
 use crate::failure::Failure;

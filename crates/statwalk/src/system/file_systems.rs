@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use statwalk_core::space::{FileSystem, MountTable};
+use statwalk_space::{FileSystem, MountTable};
 use statwalk_sys::mount_table::{self, Mount};
 use statwalk_view::{Charset, escape};
 

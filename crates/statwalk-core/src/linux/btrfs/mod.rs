@@ -9,8 +9,7 @@
 //!
 //! `windows.rs` keeps the results of searches, and `reader.rs` reads one directory for
 //! a worker. `mounted.rs` syncs the file system and searches its trees.
-//! The crate `statwalk-btrfs` decodes the bytes. `changes.rs` and `extents.rs` are no
-//! scans: they find the items of later transactions, and the extents of files.
+//! The crate `statwalk-btrfs` decodes the bytes.
 //!
 //! The kernel keeps changes in memory for up to 30 seconds before they reach a tree.
 //! So statwalk syncs the file system when it opens it.
@@ -21,6 +20,3 @@ mod attributes;
 mod windows;
 
 pub(super) mod reader;
-
-pub(crate) mod changes;
-pub(crate) mod extents;

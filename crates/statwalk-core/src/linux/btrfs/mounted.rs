@@ -3,7 +3,6 @@
 //! A mounted btrfs: syncs it, searches its trees, and knows their generation.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,10 +10,7 @@ use std::time::Duration;
 
 use rustix::fs::Statx;
 use statwalk_btrfs::Key;
-use statwalk_sys::btrfs::{
-    self, ExtentRefs, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
-};
-use statwalk_sys::fiemap::{FileExtent, file_extents};
+use statwalk_sys::btrfs::{self, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search};
 
 use super::reader::Reader;
 use crate::generation::{Generation, Uuid};
@@ -44,7 +40,7 @@ pub(crate) struct Mounted {
     pub(super) sector_bytes: u32,
     /// The last transaction before the scan. Items of later ones have changed since.
     pub(crate) generation: u64,
-    pub(crate) uuid: Uuid,
+    uuid: Uuid,
     sync_time: Duration,
     /// The trees of its subvolumes, by their `st_dev`.
     trees: Mutex<Vec<(u64, u64)>>,
@@ -112,6 +108,13 @@ impl Mounted {
         Some(tree)
     }
 
+    fn now(&self) -> Generation {
+        Generation {
+            uuid: Some(self.uuid),
+            number: self.generation,
+        }
+    }
+
     /// Searches a tree between two keys, until the buffer is full.
     pub(super) fn search<'b>(
         &self,
@@ -119,63 +122,15 @@ impl Mounted {
         first: Key,
         last: Key,
         buffer: &'b mut [u8],
-    ) -> std::io::Result<btrfs::Found<'b>> {
-        self.search_since(tree_id, first, last, 0, buffer)
-    }
-
-    /// As [`search`](Self::search), for leaves that a transaction from `transid` on
-    /// wrote.
-    pub(super) fn search_since<'b>(
-        &self,
-        tree_id: u64,
-        first: Key,
-        last: Key,
-        transid: u64,
-        buffer: &'b mut [u8],
-    ) -> std::io::Result<btrfs::Found<'b>> {
+    ) -> io::Result<btrfs::Found<'b>> {
         let key = SearchKey {
             first,
             last,
-            transid_min: transid,
             ..SearchKey::whole(tree_id)
         };
-        self.search_for(&key, buffer)
-    }
-
-    /// Searches a tree.
-    pub(super) fn search_for<'b>(
-        &self,
-        key: &SearchKey,
-        buffer: &'b mut [u8],
-    ) -> std::io::Result<btrfs::Found<'b>> {
         tally::count();
         self.counts.searches.fetch_add(1, Ordering::Relaxed);
-        tree_search(self.top.as_fd(), key, buffer)
-    }
-
-    /// Finds up to `room` places in files that use an extent.
-    pub(super) fn extent_refs(
-        &self,
-        address: u64,
-        room: usize,
-        into: &mut ExtentRefs,
-    ) -> std::io::Result<()> {
-        tally::count();
-        btrfs::extent_refs(self.top.as_fd(), address, room, into)
-    }
-
-    /// Reads the extents of a file, and whether each is shared, until `go_on` breaks.
-    pub(super) fn file_extents(
-        &self,
-        tree: u64,
-        inode: u64,
-        into: &mut Vec<FileExtent>,
-        go_on: impl FnMut() -> ControlFlow<()>,
-    ) -> std::io::Result<()> {
-        tally::count();
-        let fd = btrfs::open_inode(self.top.as_fd(), tree, inode)?;
-        tally::count();
-        file_extents(fd.as_fd(), into, go_on)
+        tree_search(self.top.as_fd(), &key, buffer)
     }
 }
 
@@ -211,15 +166,12 @@ impl Volume for Mounted {
     }
 
     fn generation(&self) -> Option<Generation> {
-        Some(Generation {
-            uuid: Some(self.uuid),
-            number: self.generation,
-        })
+        Some(self.now())
     }
 }
 
-/// Opens the btrfs that holds an entry, synced, and returns all mount points of the table.
-pub(crate) fn open_mounted(found: &Statx) -> io::Result<(Mounted, Vec<Vec<u8>>)> {
+/// Opens the btrfs that holds an entry, synced: its topmost directory, and its generation.
+pub(crate) fn open_mounted(found: &Statx) -> io::Result<(OwnedFd, Generation)> {
     if let Some(objection) = privilege::objection(true) {
         return Err(objection.into());
     }
@@ -241,6 +193,6 @@ pub(crate) fn open_mounted(found: &Statx) -> io::Result<(Mounted, Vec<Vec<u8>>)>
         unwritten_kib_max: None,
     };
     let opened = MountView::of(mount, &table).and_then(|view| Mounted::of_mount(&view, limits))?;
-    let points = table.iter().map(|mount| mount.point.clone());
-    Ok((opened, points.collect()))
+    let generation = opened.now();
+    Ok((opened.top, generation))
 }

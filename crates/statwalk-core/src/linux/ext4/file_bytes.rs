@@ -12,7 +12,7 @@ use crate::linux::statx::uninterrupted;
 
 /// A file or a device, read by pread(2).
 #[derive(Debug)]
-pub(super) struct FileBytes {
+pub(crate) struct FileBytes {
     file: File,
     length_bytes: u64,
 }

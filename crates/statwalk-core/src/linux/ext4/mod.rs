@@ -6,8 +6,7 @@
 //! data. Here `device.rs` opens the bytes, and `mounted.rs` decides where the kernel
 //! must be asked. `reader.rs` and `pass.rs` read one directory for a worker, and
 //! `attributes.rs` makes attributes of inodes. `read_ahead.rs` brings metadata into
-//! memory in the order of a disk. `nameless.rs` finds files without a name, for the
-//! account of the used space.
+//! memory in the order of a disk.
 
 mod attributes;
 
@@ -20,7 +19,5 @@ pub(super) mod mounted;
 mod pass;
 
 mod read_ahead;
-
-pub(crate) mod nameless;
 
 pub(super) mod reader;

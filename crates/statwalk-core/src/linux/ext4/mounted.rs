@@ -285,7 +285,7 @@ impl ReadVolume for Mounted {
 
 /// Opens the volume on the device of a mount, and returns its path. `number` is that of
 /// the device, and `top` the topmost directory of the mount, which `point` shows.
-pub(super) fn open_volume(
+pub(in crate::linux) fn open_volume(
     number: &str,
     top: BorrowedFd<'_>,
     point: &str,

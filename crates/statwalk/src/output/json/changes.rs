@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::ser::SerializeMap;
 use statwalk_core::Generation;
-use statwalk_core::btrfs::{Change, Changes};
+use statwalk_space::btrfs::{Change, Changes};
 
 use super::entries::EntryJson;
 use super::object::{Fields, Object};

@@ -5,7 +5,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde::ser::SerializeMap;
-use statwalk_core::space::{
+use statwalk_space::{
     FileSystem, HiddenDirectory, Holder, SpaceAccount, UnknownPart, UnnamedFile, UsedPart,
 };
 use statwalk_view::json_path;

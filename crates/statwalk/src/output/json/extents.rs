@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use serde::ser::SerializeMap;
-use statwalk_core::btrfs::{CompressionUsage, ExtentDir, ExtentSums, ExtentUsage};
+use statwalk_space::btrfs::{CompressionUsage, ExtentDir, ExtentSums, ExtentUsage};
 
 use super::object::{Fields, Object};
 use crate::answer::about::About;

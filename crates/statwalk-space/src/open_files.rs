@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Statx, StatxFlags};
 
-use super::own_space::Unlinked;
-use super::{Holder, UnnamedFile};
-use crate::linux::statx::{by_path, file_id, has_mount_id, mount_id};
+use crate::file_system::{Holder, UnnamedFile};
+use crate::nameless::Unlinked;
+use crate::stat::{by_path, device, has_mount_id, mount_id};
 
 /// The kernel's mark of a path whose last name is gone: `d_path` of fs/d_path.c.
 const DELETED: &[u8] = b" (deleted)";
@@ -25,29 +25,28 @@ const HOLDERS_MAX: usize = 16;
 
 /// The files without a name of one file system.
 #[derive(Debug, Default)]
-pub(super) struct OpenFiles {
-    pub(super) files: Vec<UnnamedFile>,
+pub(crate) struct OpenFiles {
+    pub(crate) files: Vec<UnnamedFile>,
     /// Processes whose descriptors this process may not see.
-    pub(super) hidden_processes: u64,
+    pub(crate) hidden_processes: u64,
 }
 
 /// The way to tell whether a file lies on the file system.
-pub(super) struct Belonging {
+pub(crate) struct Belonging {
     /// `st_dev` of its files, but for subvolumes of btrfs.
-    pub(super) device: u64,
+    pub(crate) device: u64,
     /// The numbers of its mounts.
-    pub(super) mounts: Vec<u64>,
+    pub(crate) mounts: Vec<u64>,
 }
 
 impl Belonging {
     fn includes(&self, stat: &Statx) -> bool {
-        file_id(stat).dev == self.device
-            || (has_mount_id(stat) && self.mounts.contains(&mount_id(stat)))
+        device(stat) == self.device || (has_mount_id(stat) && self.mounts.contains(&mount_id(stat)))
     }
 }
 
 /// Finds them in `/proc`. A process that ends meanwhile is left out.
-pub(super) fn find(belonging: &Belonging) -> io::Result<OpenFiles> {
+pub(crate) fn find(belonging: &Belonging) -> io::Result<OpenFiles> {
     let mut search = Search {
         belonging,
         found: HashMap::new(),
@@ -74,14 +73,14 @@ pub(super) fn find(belonging: &Belonging) -> io::Result<OpenFiles> {
 }
 
 /// The files of the file system's own list that no process was seen to hold.
-pub(super) fn unseen(seen: &[UnnamedFile], unlinked: &[Unlinked]) -> Vec<Unlinked> {
+pub(crate) fn unseen(seen: &[UnnamedFile], unlinked: &[Unlinked]) -> Vec<Unlinked> {
     let seen: HashSet<u64> = seen.iter().map(|file| file.inode).collect();
     let unseen = unlinked.iter().filter(|file| !seen.contains(&file.inode));
     unseen.copied().collect()
 }
 
 /// Adds files that no process was seen to hold.
-pub(super) fn add(files: &mut Vec<UnnamedFile>, unseen: &[Unlinked]) {
+pub(crate) fn add(files: &mut Vec<UnnamedFile>, unseen: &[Unlinked]) {
     files.extend(unseen.iter().map(|file| UnnamedFile {
         inode: file.inode,
         allocated_bytes: file.allocated_bytes,
@@ -150,12 +149,12 @@ impl Search<'_> {
         if stat.stx_nlink != 0 || !self.belonging.includes(&stat) {
             return;
         }
-        let id = file_id(&stat);
+        let inode = stat.stx_ino;
         let file = self
             .found
-            .entry((id.dev, id.ino))
+            .entry((device(&stat), inode))
             .or_insert_with(|| UnnamedFile {
-                inode: id.ino,
+                inode,
                 allocated_bytes: stat.stx_blocks.saturating_mul(512),
                 path: Some(path.to_vec()),
                 holders: Vec::new(),

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! The used bytes of a file system, and the parts that they consist of.
-//!
-//! `df` asks the file system, and `du` adds up its entries. The two disagree where files
-//! have no name, where mounts hide entries, and where the file system needs space for
-//! itself. Here both numbers meet: `table.rs` makes the table from numbers alone, and the
-//! other files gather these numbers.
-
-mod mounted;
-mod open_files;
-mod own_space;
-mod table;
 
 use std::collections::HashSet;
 use std::io;
@@ -19,19 +9,17 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, StatVfs, openat, statvfs};
 
-use crate::error::{Error, Op};
-use crate::linux::extent_usage::ExtentUsage;
-use crate::linux::mounts::FreshTable;
-use crate::linux::statx::uninterrupted;
-use crate::report::Report;
-use crate::scan::Scan;
-use crate::sink::RootTotals;
+use statwalk_core::{Error, Op, Report, RootTotals, Scan};
+use statwalk_ext4::Bytes;
 
-use mounted::Mounted;
-use open_files::Belonging;
-use own_space::{Nameless, Unlinked};
-pub use table::UsedPart;
-use table::{Facts, parts};
+use crate::extent_usage::ExtentUsage;
+use crate::mount_table::MountTable;
+use crate::mounted::Mounted;
+use crate::nameless::{self, Nameless, Unlinked};
+use crate::open_files::{self, Belonging};
+use crate::own_space;
+use crate::stat::uninterrupted;
+use crate::table::{Facts, UsedPart, parts};
 
 /// A process that holds a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,10 +72,6 @@ pub struct UnknownPart {
     pub reason: String,
 }
 
-/// The table of mounts, for [`FileSystem::holding_by`]. It holds one descriptor open.
-#[derive(Debug, Default)]
-pub struct MountTable(FreshTable);
-
 /// The space of the whole file system, as statfs(2) counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -137,7 +121,7 @@ pub struct SpaceAccount {
 /// # Examples
 ///
 /// ```no_run
-/// use statwalk_core::space::FileSystem;
+/// use statwalk_space::FileSystem;
 /// use statwalk_core::Totals;
 ///
 /// let file_system = FileSystem::holding("/home")?;
@@ -180,7 +164,7 @@ impl FileSystem {
     /// # Examples
     ///
     /// ```
-    /// use statwalk_core::space::{FileSystem, MountTable};
+    /// use statwalk_space::{FileSystem, MountTable};
     ///
     /// let mut table = MountTable::default();
     /// for path in ["/", "/proc"] {
@@ -192,7 +176,7 @@ impl FileSystem {
     pub fn holding_by(path: impl AsRef<Path>, table: &mut MountTable) -> Result<FileSystem, Error> {
         let path = path.as_ref();
         let failed = |error: io::Error| Error::io(Op::Stat, Some(path.to_owned()), error);
-        let mounted = Mounted::holding(path, &mut table.0).map_err(failed)?;
+        let mounted = Mounted::holding(path, table).map_err(failed)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let top = openat(CWD, mounted.point(), flags, Mode::empty()).ok();
         if let Some(top) = &top
@@ -258,13 +242,14 @@ impl FileSystem {
         self.mounted.device()
     }
 
-    /// The scan that [`account`](Self::account) needs, with the sums of
-    /// [`Totals`](crate::Totals).
+    /// The scan that [`account`](Self::account) needs, with the sums of [`Totals`].
     ///
     /// It begins at the mount point that shows most of the file system, whatever path was
     /// given, and enters no mount. Of a btrfs it also scans the subvolumes that are mounted
     /// beside. The last roots are the directories that mounts cover, seen through a private
     /// copy of the mount: they need `CAP_SYS_ADMIN`.
+    ///
+    /// [`Totals`]: statwalk_core::Totals
     pub fn scan(&self) -> Scan {
         let covered = self.mounted.covered().iter().map(|covered| &covered.seen);
         let roots = self.mounted.shown().chain(covered);
@@ -277,11 +262,14 @@ impl FileSystem {
     }
 
     /// The part of [`scan`](Self::scan) that reads the directories below mount points, for a
-    /// caller who has scanned the rest by [`MountCrossing::Stay`](crate::MountCrossing::Stay): its totals follow those of
+    /// caller who has scanned the rest by [`MountCrossing::Stay`]: its totals follow those of
     /// the rest. Absent where no mount covers a directory.
     ///
-    /// An inode can have a name in both: [`CountedInodes`](crate::CountedInodes) keep its bytes
-    /// from counting twice.
+    /// An inode can have a name in both: [`CountedInodes`] keep its bytes from counting
+    /// twice.
+    ///
+    /// [`MountCrossing::Stay`]: statwalk_core::MountCrossing::Stay
+    /// [`CountedInodes`]: statwalk_core::CountedInodes
     #[must_use]
     pub fn scan_of_hidden(&self) -> Option<Scan> {
         let covered = self.mounted.covered().iter().map(|covered| &covered.seen);
@@ -289,15 +277,16 @@ impl FileSystem {
         (!roots.is_empty()).then(|| Scan::of(roots).staying_on_mounts())
     }
 
-    /// The bytes on disk that a scan by [`MountCrossing::Stay`](crate::MountCrossing::Stay)
-    /// counts again, for files that are mounted on others.
+    /// The bytes on disk that a scan by [`MountCrossing::Stay`] counts again, for files
+    /// that are mounted on others.
+    ///
+    /// [`MountCrossing::Stay`]: statwalk_core::MountCrossing::Stay
     #[must_use]
     pub fn bytes_of_files_mounted_again(&self) -> u64 {
         self.mounted.bytes_again()
     }
 
-    /// Explains the used bytes, by the totals of the scan, from
-    /// [`Totals::new`](crate::Totals::new).
+    /// Explains the used bytes, by the totals of the scan, from [`Totals::new`].
     ///
     /// `report` is the one of that scan, or of the rest where
     /// [`scan_of_hidden`](Self::scan_of_hidden) gave the last totals.
@@ -308,6 +297,8 @@ impl FileSystem {
     /// # Errors
     ///
     /// Returns an error if the file system has gone away meanwhile.
+    ///
+    /// [`Totals::new`]: statwalk_core::Totals::new
     pub fn account(
         &self,
         totals: &[RootTotals],
@@ -458,11 +449,11 @@ impl FileSystem {
     /// neither all processes can be seen nor the file system has a list of such files.
     fn unnamed(
         &self,
-        nameless: Option<&Nameless>,
+        nameless: Option<&Nameless<impl Bytes>>,
         unknown: &mut Vec<UnknownPart>,
     ) -> (Vec<UnnamedFile>, Option<u64>) {
         // Before the processes: one that ends meanwhile takes its files along.
-        let unlinked: Option<Vec<Unlinked>> = nameless.and_then(Nameless::unlinked);
+        let unlinked: Option<Vec<Unlinked>> = nameless.and_then(|found| found.unlinked());
         let belonging = Belonging {
             device: self.mounted.device(),
             mounts: self.mounted.mount_ids(),
@@ -480,7 +471,7 @@ impl FileSystem {
                 let files = files.get_or_insert_default();
                 let mut unseen = open_files::unseen(files, &unlinked);
                 if !unseen.is_empty()
-                    && let Some(now) = nameless.and_then(Nameless::unlinked)
+                    && let Some(now) = nameless.and_then(|found| found.unlinked())
                 {
                     // Others were closed before their process was looked at.
                     let still: HashSet<u64> = now.iter().map(|file| file.inode).collect();
@@ -505,13 +496,13 @@ impl FileSystem {
     ///
     /// Absent where it is no ext4. Without the right to read the device, processes alone
     /// know deleted files, and the own blocks of the file system are not known.
-    fn nameless(&self) -> Option<Result<Nameless, String>> {
+    fn nameless(&self) -> Option<Result<Nameless<impl Bytes>, String>> {
         let is_ext = matches!(self.file_system(), Some("ext2" | "ext3" | "ext4"));
         let number = self.mounted.device_text().filter(|_| is_ext)?;
         let Some(top) = &self.top else {
             return Some(Err("needs the right to read its topmost directory".into()));
         };
-        let opened = Nameless::open(number, top.as_fd(), &self.point().to_string_lossy());
+        let opened = nameless::open(number, top.as_fd(), &self.point().to_string_lossy());
         Some(opened.map_err(|not| not.to_string()))
     }
 

@@ -4,24 +4,24 @@
 
 /// The numbers that the parts of the used bytes follow from. An unknown number is absent.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     /// The used bytes, as statfs counts them.
-    pub(super) used_bytes: u64,
+    pub(crate) used_bytes: u64,
     /// The blocks of the entries that the scan reached. Absent if others than those of
     /// this file system are among them.
-    pub(super) reached_bytes: Option<u64>,
+    pub(crate) reached_bytes: Option<u64>,
     /// The blocks of the entries below mount points.
-    pub(super) hidden_bytes: Option<u64>,
+    pub(crate) hidden_bytes: Option<u64>,
     /// The blocks of files without a name.
-    pub(super) unnamed_bytes: Option<u64>,
+    pub(crate) unnamed_bytes: Option<u64>,
     /// Metadata that statfs counts as used. Below zero where it leaves out more than there is.
-    pub(super) metadata_bytes: Option<i64>,
+    pub(crate) metadata_bytes: Option<i64>,
     /// Free space that statfs does not count as free.
-    pub(super) reserved_bytes: Option<i64>,
+    pub(crate) reserved_bytes: Option<i64>,
     /// The bytes on the device of the files that the scan found, less their blocks.
-    pub(super) sharing_bytes: Option<i64>,
+    pub(crate) sharing_bytes: Option<i64>,
     /// The bytes on the device that only other subvolumes hold.
-    pub(super) elsewhere_bytes: Option<u64>,
+    pub(crate) elsewhere_bytes: Option<u64>,
 }
 
 /// A part of the used bytes.
@@ -82,13 +82,13 @@ impl UsedPart {
 }
 
 /// The used bytes less all known parts.
-pub(super) fn remainder(facts: &Facts) -> i64 {
+pub(crate) fn remainder(facts: &Facts) -> i64 {
     parts(facts).last().map_or(0, |(_, bytes)| *bytes)
 }
 
 /// The known parts with their bytes, in the order of the table. They add up to the used
 /// bytes, because the last one is the remainder.
-pub(super) fn parts(facts: &Facts) -> Vec<(UsedPart, i64)> {
+pub(crate) fn parts(facts: &Facts) -> Vec<(UsedPart, i64)> {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     let known = [
         (UsedPart::Reached, facts.reached_bytes.map(signed)),

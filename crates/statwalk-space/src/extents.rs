@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use statwalk_btrfs::extent_data::{Extent, ExtentData, Place};
 use statwalk_btrfs::extent_item::ExtentItem;
 use statwalk_btrfs::kind::{EXTENT_DATA, EXTENT_ITEM, EXTENT_TREE, ROOT_ITEM, ROOT_TREE};
@@ -19,9 +19,8 @@ use statwalk_btrfs::{Key, Malformed};
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, SearchKey, fs_info};
 use statwalk_sys::fiemap::FileExtent;
 
-use super::changes::subvolume_trees;
-use super::mounted::{Mounted, SEARCH_BYTES, open_mounted};
-use crate::linux::statx;
+use crate::stat;
+use crate::trees::{SEARCH_BYTES, Trees, damaged};
 
 /// The items of a search if the next object may lie far away. Each time it lies near,
 /// the next search takes four times as many.
@@ -35,7 +34,7 @@ const REFS_FIRST: usize = 100;
 
 /// Reads the extents of one btrfs.
 pub(crate) struct ExtentReader {
-    mounted: Mounted,
+    trees: Trees,
     fsid: [u8; 16],
 }
 
@@ -82,8 +81,7 @@ pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let path = Path::new(OsStr::from_bytes(path));
     let fd = openat(CWD, path, flags, Mode::empty())?;
-    let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
-    if statx::file_id(&found).dev != dev {
+    if stat::device(&stat::by_descriptor(&fd)?) != dev {
         return Err(io::Error::other(
             "the subvolume was replaced during the scan",
         ));
@@ -99,11 +97,9 @@ pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
 impl ExtentReader {
     /// Syncs the file system of an open file.
     pub(crate) fn new(fd: &OwnedFd) -> io::Result<ExtentReader> {
-        let mask = statx::IDENTITY | StatxFlags::MNT_ID;
-        let found = statx::by_descriptor(fd.as_fd(), mask)?;
         let fsid = fs_info(fd.as_fd())?.fsid;
-        let (mounted, _) = open_mounted(&found)?;
-        Ok(ExtentReader { mounted, fsid })
+        let trees = Trees::holding(fd.as_fd())?;
+        Ok(ExtentReader { trees, fsid })
     }
 
     /// Whether an open file lies on this file system.
@@ -113,12 +109,12 @@ impl ExtentReader {
 
     /// The last transaction before the search.
     pub(crate) fn generation(&self) -> u64 {
-        self.mounted.generation
+        self.trees.generation.number
     }
 
     /// The trees of all subvolumes and snapshots of the file system.
     pub(crate) fn subvolume_trees(&self) -> io::Result<Vec<u64>> {
-        subvolume_trees(&self.mounted)
+        Ok(self.trees.subvolumes()?.into_keys().collect())
     }
 
     /// The subvolume of an open file.
@@ -157,7 +153,7 @@ impl ExtentReader {
                     // The generation of the item, not of its leaf: a balance writes the
                     // leaf anew, and the extent stays shared.
                     let is_doubtful = data.generation <= subvolume.last_snapshot
-                        || item.transid > self.mounted.generation;
+                        || item.transid > self.trees.generation.number;
                     take(index, Piece::OnDevice(part(&data, &extent, is_doubtful)));
                 }
                 Place::Regular(_) | Place::Preallocated(_) => {}
@@ -205,9 +201,7 @@ impl ExtentReader {
                 ControlFlow::Break(())
             }
         };
-        let asked = self
-            .mounted
-            .file_extents(subvolume.tree, inode, found, go_on);
+        let asked = (self.trees).file_extents(subvolume.tree, inode, found, go_on);
         match (stopped, asked) {
             (Some(error), _) => Err(error),
             (None, Ok(())) => Ok(shared_among(extents, found)),
@@ -228,7 +222,7 @@ impl ExtentReader {
     ) -> io::Result<Option<bool>> {
         let mut room = REFS_FIRST;
         loop {
-            match self.mounted.extent_refs(address, room, refs) {
+            match self.trees.extent_refs(address, room, refs) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(error),
@@ -280,7 +274,7 @@ impl ExtentReader {
         let mut buffer = vec![0; SEARCH_BYTES];
         let mut index = 0;
         loop {
-            let found = self.mounted.search_for(&key, &mut buffer)?;
+            let found = self.trees.search(&key, &mut buffer)?;
             let mut end = None;
             for item in search_items(found.bytes, found.item_count) {
                 let item = item.map_err(damaged)?;
@@ -356,10 +350,6 @@ fn part(data: &ExtentData<'_>, extent: &Extent, is_doubtful: bool) -> Part {
         compression: data.compression,
         is_doubtful,
     }
-}
-
-pub(super) fn damaged(malformed: Malformed) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, malformed.to_string())
 }
 
 #[cfg(test)]

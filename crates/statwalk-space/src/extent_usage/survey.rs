@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::directory::DirState;
-use crate::error::{Error, Op};
-use crate::linux::btrfs::extents::{ExtentReader, Subvolume, open_btrfs};
-use crate::sink::{FileAt, InodeTable};
+use statwalk_core::{DirState, Error, Op};
+
+use crate::extents::{ExtentReader, Subvolume, open_btrfs};
+use crate::inodes::{FileAt, InodeTable};
 
 /// Which files lie where.
 pub(super) struct Survey {
@@ -48,7 +48,7 @@ impl Survey {
     pub(super) fn of(table: &InodeTable) -> Result<Survey, Error> {
         let files = &table.files;
         let mut starts: Vec<usize> = (0..files.len())
-            .filter(|&index| index == 0 || files[index].id != files[index - 1].id)
+            .filter(|&index| index == 0 || !files[index].is_same_inode(&files[index - 1]))
             .collect();
         starts.push(files.len());
         let mut survey = Survey {
@@ -102,7 +102,7 @@ impl Survey {
     /// The inodes that have this `st_dev`.
     fn inodes_of(&self, table: &InodeTable, dev: u64) -> Range<usize> {
         let inodes = &self.starts[..self.starts.len() - 1];
-        let first_from = |dev| inodes.partition_point(|&at| table.files[at].id.dev < dev);
+        let first_from = |dev| inodes.partition_point(|&at| table.files[at].dev < dev);
         first_from(dev)..dev.checked_add(1).map_or(inodes.len(), first_from)
     }
 
@@ -114,7 +114,7 @@ impl Survey {
         number: u64,
     ) -> Option<usize> {
         let inodes = &self.starts[within.clone()];
-        let found = inodes.binary_search_by_key(&number, |&at| table.files[at].id.ino);
+        let found = inodes.binary_search_by_key(&number, |&at| table.files[at].ino);
         found.ok().map(|index| within.start + index)
     }
 }
@@ -130,7 +130,7 @@ fn places(table: &InodeTable) -> BTreeMap<u64, u32> {
     }
     let of_roots = |file: &&FileAt| table.dirs[file.dir as usize].state.is_none();
     for file in table.files.iter().filter(of_roots) {
-        places.entry(file.id.dev).or_insert(file.dir);
+        places.entry(file.dev).or_insert(file.dir);
     }
     places
 }

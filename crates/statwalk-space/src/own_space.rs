@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! The space that XFS and btrfs need for themselves, and the space that files share.
-//! That of ext4 is read from its device: `source/ext4/nameless.rs`.
+//! That of ext4 is read from its device: `nameless.rs`.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -11,17 +11,16 @@ use statwalk_sys::btrfs::{SpaceInfo, space_info};
 use statwalk_sys::fsmap::{SpaceOwner, space_map};
 use statwalk_sys::xfs::{Geometry, geometry, inodes_with_place};
 
-use super::UnknownPart;
-use super::table::{Facts, UsedPart, remainder};
-pub(super) use crate::linux::ext4::nameless::{Nameless, Unlinked};
-use crate::linux::extent_usage::ExtentUsage;
+use crate::extent_usage::ExtentUsage;
+use crate::file_system::UnknownPart;
+use crate::table::{Facts, UsedPart, remainder};
 
 /// Adds the facts of an XFS, from the map of its device.
 ///
 /// With a reverse map they are exact: the blocks of statfs are those of the data device
 /// without the journal. Each is free, or metadata, or belongs to inodes, and statfs
 /// counts some of the free ones as used (`xfs_statfs_data`, fs/xfs/xfs_super.c).
-pub(super) fn of_xfs(
+pub(crate) fn of_xfs(
     top: BorrowedFd<'_>,
     device: Option<u32>,
     numbers: &StatVfs,
@@ -113,7 +112,7 @@ impl XfsSums {
 ///
 /// As `btrfs_statfs` in fs/btrfs/super.c counts: the bytes of all kinds with their copies,
 /// by the copies of data, and the global reserve besides.
-pub(super) fn of_btrfs(
+pub(crate) fn of_btrfs(
     top: BorrowedFd<'_>,
     extents: Option<&ExtentUsage>,
     facts: &mut Facts,

@@ -6,12 +6,9 @@
 use std::os::fd::BorrowedFd;
 
 use rustix::fs::StatVfs;
-use statwalk_ext4::{Inode, Volume};
-
-use super::device::Device;
-use super::mounted::open_volume;
-use crate::linux::privilege;
-use crate::reason::NotInPlace;
+use statwalk_core::NotInPlace;
+use statwalk_core::in_place::ext4_of_mount;
+use statwalk_ext4::{Bytes, Inode, Volume};
 
 /// The number of reads after which a list that goes on changing is given up.
 const READS_MAX: u32 = 16;
@@ -34,25 +31,22 @@ impl Unlinked {
 
 /// The device of a mounted file system, with the space that no name leads to.
 #[derive(Debug)]
-pub(crate) struct Nameless {
-    volume: Volume<Device>,
+pub(crate) struct Nameless<B> {
+    volume: Volume<B>,
     name: String,
 }
 
-impl Nameless {
-    /// Opens the device. The parameters are those of [`open_volume`].
-    pub(crate) fn open(
-        number: &str,
-        top: BorrowedFd<'_>,
-        point: &str,
-    ) -> Result<Nameless, NotInPlace> {
-        if let Some(objection) = privilege::objection(false) {
-            return Err(objection);
-        }
-        let (volume, name) = open_volume(number, top, point)?;
-        Ok(Nameless { volume, name })
-    }
+/// Opens the device. The parameters are those of [`ext4_of_mount`].
+pub(crate) fn open(
+    number: &str,
+    top: BorrowedFd<'_>,
+    point: &str,
+) -> Result<Nameless<impl Bytes + use<>>, NotInPlace> {
+    let (volume, name) = ext4_of_mount(number, top, point)?;
+    Ok(Nameless { volume, name })
+}
 
+impl<B: Bytes> Nameless<B> {
     /// Reads the list of deleted files. Absent where the file system has none, or the list
     /// cannot be read, or changed during each read.
     pub(crate) fn unlinked(&self) -> Option<Vec<Unlinked>> {

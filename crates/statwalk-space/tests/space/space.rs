@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::ioctl_ficlone;
-use statwalk_core::btrfs::extent_usage;
-use statwalk_core::space::{FileSystem, SpaceAccount, UsedPart};
-use statwalk_core::{Inodes, MountCrossing, Scan, Totals};
+use statwalk_core::{MountCrossing, Scan, Totals};
+use statwalk_space::btrfs::{Inodes, extent_usage};
+use statwalk_space::{FileSystem, SpaceAccount, UsedPart};
 use statwalk_testkit::mounts::{self, FileSystem as Made, Mounted};
 use statwalk_testkit::{Scratch, ext4_images, or_skip};
 

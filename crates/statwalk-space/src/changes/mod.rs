@@ -5,16 +5,16 @@
 //! Only btrfs can tell: every part of its trees has the number of the transaction
 //! that wrote it last.
 
+mod search;
+
 use std::ffi::CString;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::entry::Attributes;
-use crate::error::{Error, Op};
-use crate::generation::Generation;
-use crate::linux::btrfs::changes::find;
-use crate::sink::path_order;
+use statwalk_core::{Attributes, Error, Generation, Op, path_order};
+
+use self::search::find;
 
 /// The changes below a directory of a btrfs.
 #[derive(Clone)]
@@ -99,7 +99,7 @@ impl ChangeKind {
 /// # Examples
 ///
 /// ```no_run
-/// let found = statwalk_core::btrfs::changes_since("/data".as_ref(), 4711_u64)?;
+/// let found = statwalk_space::btrfs::changes_since("/data".as_ref(), 4711_u64)?;
 /// for change in &found.changes {
 ///     println!("{}", String::from_utf8_lossy(&change.path));
 /// }

@@ -8,26 +8,28 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::btrfs::{ChangeKind, changes_since};
-use statwalk_core::{FileType, Generation, Scan, Source, Uuid};
+use statwalk_core::{Fields, FileType, Generation, Scan, Source, Uuid};
+use statwalk_space::btrfs::{ChangeKind, changes_since};
 use statwalk_testkit::mounts::{self, FileSystem, bind};
 use statwalk_testkit::{Scratch, or_skip, trees};
 
-use super::harness::listing::Listing;
-use super::harness::text;
+use super::text;
 
 /// Paths with types, and for what is no directory sizes.
 type Tree = BTreeMap<Vec<u8>, (FileType, Option<u64>)>;
 
 fn tree(root: &Path) -> (Tree, Generation) {
     let scan = Scan::new(root).source(Source::Btrfs);
-    let outcome = scan.run(&Listing::with_sizes()).unwrap();
-    let entries = outcome.output.into_iter();
-    let tree = entries.map(|entry| (entry.path, (entry.kind, entry.size_bytes)));
-    (
-        tree.collect(),
-        outcome.report.plan.generation.expect("it is btrfs"),
-    )
+    let mut entries = scan.fields(Fields::SIZE).entries().unwrap();
+    let tree = (&mut entries).map(|entry| {
+        let entry = entry.unwrap();
+        let kind = entry.file_type();
+        let size = entry.size_bytes().filter(|_| !kind.is_dir());
+        (entry.path(), (kind, size))
+    });
+    let tree = tree.collect();
+    let report = entries.finish();
+    (tree, report.plan.generation.expect("it is btrfs"))
 }
 
 /// Everything below a directory.

@@ -8,42 +8,22 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use statwalk_btrfs::dir_item::dir_items;
 use statwalk_btrfs::inode_item::InodeItem;
 use statwalk_btrfs::inode_ref::{inode_extrefs, inode_refs};
-use statwalk_btrfs::kind::{
-    DIR_INDEX, FIRST_FREE, FS_TREE, INODE_EXTREF, INODE_ITEM, INODE_REF, LAST_FREE, ROOT_BACKREF,
-    ROOT_ITEM, ROOT_TREE,
-};
-use statwalk_btrfs::root_item::RootItem;
-use statwalk_btrfs::root_ref::RootRef;
-use statwalk_btrfs::search_items::{SearchItem, search_items};
+use statwalk_btrfs::kind::{DIR_INDEX, FIRST_FREE, INODE_EXTREF, INODE_ITEM, INODE_REF};
 use statwalk_btrfs::{Key, Malformed};
 
-use super::attributes::attributes;
-use super::extents::damaged;
-use super::mounted::{Mounted, SEARCH_BYTES, open_mounted};
-use super::reader::index_key;
-use super::windows::inode_key;
-use crate::directory::join;
-use crate::entry::{Attributes, FileId, FileType};
-use crate::fields::Fields;
-use crate::generation::Generation;
-use crate::linux::changes::{Change, ChangeKind, Changes};
-use crate::linux::mounts::is_within;
-use crate::linux::statx;
+use statwalk_core::{Attributes, FileId, FileType, Generation, Time};
 use statwalk_format::is_entry_name;
+use statwalk_sys::btrfs::{fs_info, tree_id};
+use statwalk_sys::mount_table::{self, is_within};
 
-/// The attributes of each changed path.
-const FIELDS: Fields = Fields::SIZE
-    .union(Fields::ALLOCATED)
-    .union(Fields::LINKS)
-    .union(Fields::ID)
-    .union(Fields::MTIME)
-    .union(Fields::CTIME)
-    .union(Fields::OWNER)
-    .union(Fields::MODE);
+use super::{Change, ChangeKind, Changes};
+use crate::path::join;
+use crate::stat;
+use crate::trees::{Subvolume, Trees};
 
 /// More levels than any tree has.
 const LEVELS_MAX: usize = 1 << 20;
@@ -54,18 +34,11 @@ type Node = (u64, u64);
 /// A name in a directory.
 type Name = (Node, Vec<u8>);
 
-/// A subvolume in the tree of roots.
-#[derive(Default)]
-struct Subvolume {
-    /// The last transaction that changed it.
-    generation: u64,
-    /// Its name in another one. Absent at the top and after a deletion.
-    name: Option<Name>,
-}
-
 /// The state of one search for changes.
 struct Search<'a> {
-    mounted: &'a Mounted,
+    trees: &'a Trees,
+    /// `btrfs_inode_item` has bytes, and stat shows whole sectors.
+    sector_bytes: u32,
     /// The directory above all reported paths.
     root: Node,
     root_path: &'a [u8],
@@ -88,25 +61,24 @@ struct Written {
 pub(crate) fn find(path: &CStr, since: Generation) -> io::Result<Changes> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = openat(CWD, path, flags, Mode::empty())?;
-    let mask = statx::IDENTITY | StatxFlags::MNT_ID;
-    let found = statx::by_descriptor(fd.as_fd(), mask)?;
-    let (mounted, mounts) = open_mounted(&found)?;
-    require(&since, &mounted)?;
+    let found = stat::by_descriptor(&fd)?;
+    let trees = Trees::holding(fd.as_fd())?;
+    require(&since, &trees)?;
     let since = since.number;
-    let dev = statx::file_id(&found).dev;
-    let tree = mounted.tree_of(dev, fd.as_fd());
-    let tree = tree.ok_or_else(|| io::Error::other("the kernel does not name its subvolume"))?;
+    let tree = tree_id(fd.as_fd());
+    let tree = tree.map_err(|_| io::Error::other("the kernel does not name its subvolume"))?;
     let mut search = Search {
-        mounted: &mounted,
+        trees: &trees,
+        sector_bytes: fs_info(trees.top())?.sector_bytes,
         root: (tree, found.stx_ino),
         root_path: path.to_bytes(),
-        dev,
-        subvolumes: subvolumes(&mounted)?,
+        dev: stat::device(&found),
+        subvolumes: trees.subvolumes()?,
         places: HashMap::new(),
     };
     let mut changes = Vec::new();
-    let trees: Vec<u64> = search.subvolumes.keys().copied().collect();
-    for tree in trees {
+    let numbers: Vec<u64> = search.subvolumes.keys().copied().collect();
+    for tree in numbers {
         let is_newer = search.subvolumes[&tree].generation > since;
         // Of the other subvolumes, only those below the root matter.
         if is_newer && (tree == search.root.0 || search.path((tree, FIRST_FREE))?.is_some()) {
@@ -116,8 +88,9 @@ pub(crate) fn find(path: &CStr, since: Generation) -> io::Result<Changes> {
     // No path leads to directories that another mount covers.
     let real = std::fs::canonicalize(OsStr::from_bytes(path.to_bytes()))?;
     let real = real.as_os_str().as_bytes();
-    let hidden: Vec<Vec<u8>> = mounts
+    let hidden: Vec<Vec<u8>> = mount_table::read()?
         .into_iter()
+        .map(|mount| mount.point)
         .filter(|point| point != real && is_within(point, real))
         .map(|point| {
             let below = &point[real.len()..];
@@ -130,20 +103,17 @@ pub(crate) fn find(path: &CStr, since: Generation) -> io::Result<Changes> {
         !hidden.iter().any(is_below)
     });
     Ok(Changes {
-        generation: Generation {
-            uuid: Some(mounted.uuid),
-            number: mounted.generation,
-        },
+        generation: trees.generation,
         changes,
     })
 }
 
 /// Refuses a generation that this file system has never had: to such a question it
 /// would answer that nothing changed, also where it was made anew.
-fn require(since: &Generation, mounted: &Mounted) -> io::Result<()> {
-    let (uuid, now) = (mounted.uuid, mounted.generation);
-    let reason = match since.uuid {
-        Some(other) if other != uuid => {
+fn require(since: &Generation, trees: &Trees) -> io::Result<()> {
+    let now = trees.generation.number;
+    let reason = match (since.uuid, trees.generation.uuid) {
+        (Some(other), Some(uuid)) if other != uuid => {
             format!("it has the UUID {uuid}, so the earlier scan was of another file system")
         }
         _ if since.number > now => format!(
@@ -155,58 +125,12 @@ fn require(since: &Generation, mounted: &Mounted) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
-/// The trees of all subvolumes of a file system, deleted ones until they are cleaned up.
-pub(super) fn subvolume_trees(mounted: &Mounted) -> io::Result<Vec<u64>> {
-    Ok(subvolumes(mounted)?.into_keys().collect())
-}
-
-/// All subvolumes of a file system, by their numbers.
-fn subvolumes(mounted: &Mounted) -> io::Result<HashMap<u64, Subvolume>> {
-    let mut all: HashMap<u64, Subvolume> = HashMap::new();
-    each(mounted, ROOT_TREE, Key::MIN, Key::MAX, 0, |item| {
-        let tree = item.key.objectid;
-        if tree != FS_TREE && !(FIRST_FREE..=LAST_FREE).contains(&tree) {
-            return Ok(());
-        }
-        match item.key.kind {
-            ROOT_ITEM => {
-                all.entry(tree).or_default().generation = RootItem::parse(item.bytes)?.generation
-            }
-            ROOT_BACKREF => {
-                let name = RootRef::parse(item.bytes)?;
-                let place = (item.key.offset, name.directory);
-                all.entry(tree).or_default().name = Some((place, name.name.to_vec()));
-            }
-            _ => {}
-        }
-        Ok(())
-    })?;
-    Ok(all)
-}
-
-/// Calls `take` for each item between two keys of a tree.
-///
-/// Leaves that no transaction from `transid` on wrote are left out.
-fn each(
-    mounted: &Mounted,
-    tree: u64,
-    first: Key,
-    last: Key,
-    transid: u64,
-    mut take: impl FnMut(&SearchItem<'_>) -> Result<(), Malformed>,
-) -> io::Result<()> {
-    let mut buffer = vec![0; SEARCH_BYTES];
-    let mut next = Some(first);
-    while let Some(first) = next.filter(|first| *first <= last) {
-        let found = mounted.search_since(tree, first, last, transid, &mut buffer)?;
-        next = None;
-        for item in search_items(found.bytes, found.item_count) {
-            let item = item.map_err(damaged)?;
-            take(&item).map_err(damaged)?;
-            next = item.key.next();
-        }
+fn key(objectid: u64, kind: u8, offset: u64) -> Key {
+    Key {
+        objectid,
+        kind,
+        offset,
     }
-    Ok(())
 }
 
 /// A copy of a name, unless the name could lead a path elsewhere.
@@ -222,7 +146,7 @@ impl Search<'_> {
     fn add_changes(&mut self, tree: u64, since: u64, changes: &mut Vec<Change>) -> io::Result<()> {
         let mut written = Written::default();
         let from = since.saturating_add(1);
-        each(self.mounted, tree, Key::MIN, Key::MAX, from, |item| {
+        self.trees.each(tree, Key::MIN, Key::MAX, from, |item| {
             match item.key.kind {
                 INODE_ITEM => {
                     let inode = InodeItem::parse(item.bytes)?;
@@ -357,14 +281,10 @@ impl Search<'_> {
 
     /// The names of an inode.
     fn names_of(&self, (tree, inode): Node) -> io::Result<Vec<Name>> {
-        let key = |kind, offset| Key {
-            objectid: inode,
-            kind,
-            offset,
-        };
-        let (first, last) = (key(INODE_REF, 0), key(INODE_EXTREF, u64::MAX));
+        let first = key(inode, INODE_REF, 0);
+        let last = key(inode, INODE_EXTREF, u64::MAX);
         let mut names = Vec::new();
-        each(self.mounted, tree, first, last, 0, |item| {
+        self.trees.each(tree, first, last, 0, |item| {
             let refs = match item.key.kind {
                 INODE_REF => inode_refs(item.bytes, item.key.offset),
                 _ => inode_extrefs(item.bytes),
@@ -381,8 +301,9 @@ impl Search<'_> {
     /// The names of a directory's entries.
     fn names_in(&self, tree: u64, directory: u64) -> io::Result<Vec<Vec<u8>>> {
         let mut names = Vec::new();
-        let (first, last) = (index_key(directory, 0), index_key(directory, u64::MAX));
-        each(self.mounted, tree, first, last, 0, |item| {
+        let first = key(directory, DIR_INDEX, 0);
+        let last = key(directory, DIR_INDEX, u64::MAX);
+        self.trees.each(tree, first, last, 0, |item| {
             for entry in dir_items(item.bytes) {
                 names.push(kept(entry?.name)?);
             }
@@ -393,29 +314,27 @@ impl Search<'_> {
 
     fn inode(&self, tree: u64, inode: u64) -> io::Result<Option<InodeItem>> {
         let mut found = None;
-        each(
-            self.mounted,
-            tree,
-            inode_key(inode),
-            inode_key(inode),
-            0,
-            |item| {
-                found = Some(InodeItem::parse(item.bytes)?);
-                Ok(())
-            },
-        )?;
+        let key = key(inode, INODE_ITEM, 0);
+        self.trees.each(tree, key, key, 0, |item| {
+            found = Some(InodeItem::parse(item.bytes)?);
+            Ok(())
+        })?;
         Ok(found)
     }
 
+    /// The attributes as stat shows them. The `st_dev` of other subvolumes is unknown.
     fn attributes(&self, inode: &InodeItem, (tree, number): Node) -> Attributes {
-        let fields = match tree == self.root.0 {
-            true => FIELDS,
-            false => FIELDS.without(Fields::ID),
-        };
-        let id = FileId {
-            dev: self.dev,
-            ino: number,
-        };
-        attributes(inode, fields, id, self.mounted.sector_bytes)
+        let attributes = Attributes::of_type(FileType::of_mode(inode.mode as u16))
+            .with_size_bytes(inode.size_bytes)
+            .with_allocated_bytes(inode.blocks(self.sector_bytes).saturating_mul(512))
+            .with_links(inode.link_count)
+            .with_owner(inode.uid, inode.gid)
+            .with_mode(inode.mode as u16)
+            .with_time(Time::Modified, inode.mtime.seconds, inode.mtime.nanoseconds)
+            .with_time(Time::Changed, inode.ctime.seconds, inode.ctime.nanoseconds);
+        match tree == self.root.0 {
+            true => attributes.with_id(FileId::new(self.dev, number)),
+            false => attributes,
+        }
     }
 }

@@ -6,18 +6,16 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs};
 use statwalk_sys::fiemap::FileExtent;
 
-use crate::linux::btrfs::extents::{ExtentReader, Part, Piece, Subvolume};
-use crate::lock::lock;
-use crate::sink::InodeTable;
-
 use super::claims::Claims;
 use super::survey::{Survey, Volume};
 use super::{Compression, CompressionUsage, ExtentProgress, ExtentSums};
+use crate::extents::{ExtentReader, Part, Piece, Subvolume};
+use crate::inodes::InodeTable;
 
 /// A part of a file on the device, with the index of its inode.
 type PartOf = (Part, u32);
@@ -101,10 +99,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
         each_in_parallel(chunks.len(), |chunk| {
             let first = inodes.start + chunk * CHUNK;
             let starts = chunks[chunk];
-            let numbers: Vec<u64> = starts
-                .iter()
-                .map(|&at| self.table.files[at].id.ino)
-                .collect();
+            let numbers: Vec<u64> = starts.iter().map(|&at| self.table.files[at].ino).collect();
             let mut referenced = vec![[0_u128; 2]; numbers.len()];
             let mut parts = Vec::new();
             reader.pieces(subvolume, &numbers, |index, piece| match piece {
@@ -123,7 +118,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                 self.spread(&mut dirs, REFERENCED, on_device as u64);
                 self.spread(&mut dirs, INLINE, inline as u64);
             }
-            lock(&all).append(&mut parts);
+            locked(&all).append(&mut parts);
             self.tell(starts.len())
         })?;
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -164,7 +159,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                     _ => self.add_doubtful(volume, extent, &mut buffers)?,
                 }
             }
-            lock(&waiting).append(&mut of_one_file);
+            locked(&waiting).append(&mut of_one_file);
             self.tell(range.len())
         })?;
         let waiting = waiting.into_inner();
@@ -195,7 +190,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                     .map(|(_, place)| &parts[place.start].0)
                     .map(|part| (part.address, part.disk_bytes))
                     .collect();
-                let number = self.table.files[self.survey.starts[inode]].id.ino;
+                let number = self.table.files[self.survey.starts[inode]].ino;
                 let subvolume = volume.subvolume_of(inode);
                 let told = &mut buffers.file_extents;
                 let proceed = || self.tell(0);
@@ -403,7 +398,7 @@ fn each_in_parallel(count: usize, task: impl Fn(usize) -> io::Result<()> + Sync)
         {
             if let Err(error) = task(number) {
                 next.store(count, Relaxed);
-                lock(&failure).get_or_insert(error);
+                locked(&failure).get_or_insert(error);
             }
         }
     };
@@ -417,4 +412,9 @@ fn each_in_parallel(count: usize, task: impl Fn(usize) -> io::Result<()> + Sync)
     });
     let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
     failure.map_or(Ok(()), Err)
+}
+
+/// Locks a list: each change leaves it whole, so a panic elsewhere does not close it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,12 +11,12 @@ use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::{FallocateFlags, copy_file_range, fallocate, ioctl_ficlone};
-use statwalk_core::btrfs::{ExtentDir, ExtentSums, ExtentUsage, extent_usage};
-use statwalk_core::{Inodes, Scan, SymlinkPolicy};
+use statwalk_core::{Scan, SymlinkPolicy};
+use statwalk_space::btrfs::{ExtentDir, ExtentSums, ExtentUsage, Inodes, extent_usage};
 use statwalk_testkit::mounts::{self, FileSystem, bind};
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
 
-use super::harness::{text, wait_until};
+use super::{text, wait_until};
 
 const KIB: usize = 1024;
 

@@ -6,16 +6,17 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use super::{Collect, Context, Sink};
-use crate::batch::Batch;
-use crate::directory::{DirState, Directory, Origin, join};
-use crate::entry::{Attributes, FileId, FileType};
-use crate::fields::Fields;
+use statwalk_core::{
+    Batch, Collect, Context, DirState, Directory, Fields, FileId, FileType, Origin, Sink,
+};
+
+use crate::path::join;
 
 /// Keeps all directories, and of each regular file that has blocks its number.
 ///
 /// ```
-/// use statwalk_core::{Inodes, Scan};
+/// use statwalk_core::Scan;
+/// use statwalk_space::btrfs::Inodes;
 /// let outcome = Scan::new(".").run(&Inodes::new())?;
 /// let table = outcome.output;
 /// assert!(table.dir_count() > 0);
@@ -31,6 +32,8 @@ pub struct InodesState {
     dirs: Vec<Found>,
     names: Vec<u8>,
     files: Vec<FileAt>,
+    /// The roots that are no directories, by their numbers, with what is kept of each.
+    root_files: Vec<(usize, Option<FileAt>)>,
 }
 
 impl fmt::Debug for InodesState {
@@ -38,6 +41,7 @@ impl fmt::Debug for InodesState {
         f.debug_struct("InodesState")
             .field("dir_count", &self.dirs.len())
             .field("file_count", &self.files.len())
+            .field("root_file_count", &self.root_files.len())
             .finish_non_exhaustive()
     }
 }
@@ -57,12 +61,19 @@ struct Found {
 /// A name of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileAt {
-    pub(crate) id: FileId,
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
     /// The index of its directory; until the states are merged, the number that
     /// the scan gave it.
     pub(crate) dir: u32,
     /// How many names its inode has.
     pub(crate) links: u32,
+}
+
+impl FileAt {
+    pub(crate) fn is_same_inode(&self, other: &FileAt) -> bool {
+        (self.dev, self.ino) == (other.dev, other.ino)
+    }
 }
 
 /// The inodes that [`Inodes`] kept.
@@ -150,6 +161,7 @@ impl Sink for Inodes {
             dirs: Vec::new(),
             names: Vec::new(),
             files: Vec::new(),
+            root_files: Vec::new(),
         };
         (0..count).map(|_| state()).collect()
     }
@@ -159,16 +171,34 @@ impl Sink for Inodes {
             follows: context.follows,
             ..InodeTable::default()
         };
-        let mut found = Vec::new();
+        let (mut found, mut root_files) = (Vec::new(), Vec::new());
         for state in states {
             let start = table.names.len();
             table.names.extend(state.names);
             table.files.extend(state.files);
+            root_files.extend(state.root_files);
             found.extend(state.dirs.into_iter().map(|dir| Found {
                 name_start: dir.name_start + start,
                 name_end: dir.name_end + start,
                 ..dir
             }));
+        }
+        // Each is a place of its own, beside those of the directories.
+        let first = found.iter().map(|dir| dir.id + 1).max().unwrap_or(0);
+        for (id, (root, file)) in (first..).zip(root_files) {
+            let name_start = table.names.len();
+            table.names.extend_from_slice(&context.roots[root]);
+            found.push(Found {
+                id,
+                parent: None,
+                root: root as u32,
+                state: None,
+                dev: None,
+                name_start,
+                name_end: table.names.len(),
+            });
+            let dir = id as u32;
+            (table.files).extend(file.map(|file| FileAt { dir, ..file }));
         }
         let index_of = table.place(&found);
         // After an interruption the directory of a file can be missing.
@@ -243,45 +273,45 @@ impl InodeTable {
     }
 }
 
-impl InodesState {
-    fn add(&mut self, directory: &Directory<'_>, state: Option<DirState>) {
+impl Collect for InodesState {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
         let name_start = self.names.len();
         self.names.extend_from_slice(directory.name());
         self.dirs.push(Found {
             id: directory.id().index(),
             parent: directory.parent().map(|id| id.index()),
             root: directory.root() as u32,
-            state,
-            dev: Attributes::id(directory.attributes()).map(|id| id.dev),
+            state: Some(directory.state()),
+            dev: directory.attributes().id().map(FileId::dev),
             name_start,
             name_end: self.names.len(),
         });
-    }
-}
-
-impl Collect for InodesState {
-    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        self.add(directory, Some(directory.state()));
         ControlFlow::Continue(())
     }
 
     fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
-        if origin.is_root() {
-            self.add(origin.0, None);
-        }
-        let files = batch.kinds().iter().zip(batch.known()).enumerate();
-        for (index, _) in files.filter(|&(_, (&kind, &known))| kind == FileType::File && known) {
-            if batch.allocated_bytes()[index] == 0 {
-                continue;
-            }
-            self.files.push(FileAt {
-                id: FileId {
-                    dev: batch.devs()[index],
-                    ino: batch.inos()[index],
-                },
-                dir: origin.0.id().index() as u32,
+        let kept = |&index: &usize| {
+            let is_file = batch.kinds()[index] == FileType::File && batch.known()[index];
+            is_file && batch.allocated_bytes()[index] > 0
+        };
+        let file_at = |dir| {
+            move |index: usize| FileAt {
+                dev: batch.devs()[index],
+                ino: batch.inos()[index],
+                dir,
                 links: batch.links()[index],
-            });
+            }
+        };
+        let mut files = (0..batch.len()).filter(kept);
+        match origin.directory() {
+            Some(directory) => {
+                let dir = directory.id().index() as u32;
+                self.files.extend(files.map(file_at(dir)));
+            }
+            None => {
+                let file = files.next().map(file_at(NOWHERE));
+                self.root_files.push((origin.root(), file));
+            }
         }
         ControlFlow::Continue(())
     }

@@ -14,12 +14,14 @@ use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
-use crate::linux::mounts::{FreshTable, Mount, is_within};
-use crate::linux::statx::{by_path, file_id, has_mount_id, mount_id};
+use statwalk_sys::mount_table::{Mount, is_within};
+
+use crate::mount_table::MountTable;
+use crate::stat::{by_path, device, has_mount_id, mount_id};
 
 /// A mounted file system, as this process sees it.
 #[derive(Debug)]
-pub(super) struct Mounted {
+pub(crate) struct Mounted {
     /// The mount points that show its parts; the first shows the given path or more.
     shown: Vec<PathBuf>,
     /// The directories that mounts cover, the deepest first: an entry in two of them belongs
@@ -41,25 +43,25 @@ pub(super) struct Mounted {
 
 /// A directory, or a file, that a mount covers.
 #[derive(Debug)]
-pub(super) struct Covered {
+pub(crate) struct Covered {
     /// Its path in the file system.
     region: PathBuf,
     /// Whether no other mount of the file system shows it: one that is mounted onto itself
     /// is covered and not hidden.
-    pub(super) is_hidden: bool,
+    pub(crate) is_hidden: bool,
     /// The mount point that covers it.
-    pub(super) point: PathBuf,
+    pub(crate) point: PathBuf,
     /// The mount point of its own file system.
-    pub(super) within: PathBuf,
+    pub(crate) within: PathBuf,
     /// Its path through a private copy of its mount.
-    pub(super) seen: PathBuf,
+    pub(crate) seen: PathBuf,
 }
 
 impl Mounted {
     /// Finds the file system that holds a path.
-    pub(super) fn holding(path: &Path, table: &mut FreshTable) -> io::Result<Mounted> {
+    pub(crate) fn holding(path: &Path, table: &mut MountTable) -> io::Result<Mounted> {
         let stat = stat_at(path)?;
-        let table = &table.look().all;
+        let table = table.look();
         let own = table
             .iter()
             .find(|mount| has_mount_id(&stat) && mount.id == mount_id(&stat));
@@ -73,7 +75,7 @@ impl Mounted {
         })?;
         let Some(own) = own else {
             return Ok(Mounted {
-                device: file_id(&stat).dev,
+                device: device(&stat),
                 shown: vec![point],
                 covered: Vec::new(),
                 files_again: Vec::new(),
@@ -86,7 +88,7 @@ impl Mounted {
         let same = table.iter().filter(|mount| mount.device == own.device);
         let shown = widest(own, &point, same.clone());
         let mut mounted = Mounted {
-            device: file_id(&stat_at(&shown[0].1)?).dev,
+            device: device(&stat_at(&shown[0].1)?),
             mount: Some(own.clone()),
             mount_ids: same.map(|mount| mount.id).collect(),
             covered: Vec::new(),
@@ -153,20 +155,20 @@ impl Mounted {
         }
     }
 
-    pub(super) fn point(&self) -> &Path {
+    pub(crate) fn point(&self) -> &Path {
         &self.shown[0]
     }
 
-    pub(super) fn shown(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &PathBuf> {
         self.shown.iter()
     }
 
-    pub(super) fn covered(&self) -> &[Covered] {
+    pub(crate) fn covered(&self) -> &[Covered] {
         &self.covered
     }
 
     /// The bytes on disk that a scan which enters mounts of the file system counts again.
-    pub(super) fn bytes_again(&self) -> u64 {
+    pub(crate) fn bytes_again(&self) -> u64 {
         let files = self
             .files_again
             .iter()
@@ -176,35 +178,35 @@ impl Mounted {
         lone.map(|stat| stat.stx_blocks.saturating_mul(512)).sum()
     }
 
-    pub(super) fn obstacle(&self) -> Option<&str> {
+    pub(crate) fn obstacle(&self) -> Option<&str> {
         self.obstacle.as_deref()
     }
 
-    pub(super) fn mount_ids(&self) -> Vec<u64> {
+    pub(crate) fn mount_ids(&self) -> Vec<u64> {
         self.mount_ids.clone()
     }
 
-    pub(super) fn device(&self) -> u64 {
+    pub(crate) fn device(&self) -> u64 {
         self.device
     }
 
-    pub(super) fn file_system(&self) -> Option<&str> {
+    pub(crate) fn file_system(&self) -> Option<&str> {
         self.mount.as_ref().map(|mount| mount.file_system.as_str())
     }
 
-    pub(super) fn source(&self) -> Option<&[u8]> {
+    pub(crate) fn source(&self) -> Option<&[u8]> {
         self.mount.as_ref().map(|mount| mount.source.as_slice())
     }
 
     /// Whether it is an overlay: statfs counts for its upper layer, and its entries lie in
     /// several layers.
-    pub(super) fn is_overlay(&self) -> bool {
+    pub(crate) fn is_overlay(&self) -> bool {
         self.file_system() == Some("overlay")
     }
 
     /// The upper layer of an overlay, as its mount options name it: a path at the mount,
     /// which may lead nowhere here. Absent if the overlay is read-only.
-    pub(super) fn upper_layer(&self) -> Option<PathBuf> {
+    pub(crate) fn upper_layer(&self) -> Option<PathBuf> {
         let mount = self.mount.as_ref().filter(|_| self.is_overlay())?;
         let upper = mount.values_of("upperdir").next()?;
         Some(OsString::from_vec(upper).into())
@@ -212,19 +214,19 @@ impl Mounted {
 
     /// The device number in the kernel's encoding of 32 bits: `new_encode_dev`,
     /// include/linux/kdev_t.h.
-    pub(super) fn device_encoded(&self) -> Option<u32> {
+    pub(crate) fn device_encoded(&self) -> Option<u32> {
         let number = self.mount.as_ref()?.device_number()?;
         let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
         Some((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12))
     }
 
     /// The device number as the mount table has it, `major:minor`.
-    pub(super) fn device_text(&self) -> Option<&str> {
+    pub(crate) fn device_text(&self) -> Option<&str> {
         self.mount.as_ref().map(|mount| mount.device.as_str())
     }
 
     /// The size of the block device.
-    pub(super) fn device_bytes(&self) -> Option<u64> {
+    pub(crate) fn device_bytes(&self) -> Option<u64> {
         let number = &self.mount.as_ref()?.device;
         let path = format!("/sys/dev/block/{number}/size");
         let sectors: u64 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
@@ -442,7 +444,7 @@ fn mount_point(path: &Path, stat: &Statx) -> io::Result<PathBuf> {
     stat_at(&path)?;
     let is_same = |other: &Statx| match has_mount_id(stat) {
         true => mount_id(other) == mount_id(stat),
-        false => file_id(other).dev == file_id(stat).dev,
+        false => device(other) == device(stat),
     };
     let above = path.ancestors();
     let same = above.take_while(|path| stat_at(path).is_ok_and(|found| is_same(&found)));
@@ -460,10 +462,10 @@ mod tests {
 
     #[test]
     fn the_root_of_the_machine_is_a_mount_point() {
-        let found = Mounted::holding(Path::new("/"), &mut FreshTable::default()).unwrap();
+        let found = Mounted::holding(Path::new("/"), &mut MountTable::default()).unwrap();
         assert_eq!(found.point(), Path::new("/"));
-        let here = Mounted::holding(Path::new("."), &mut FreshTable::default()).unwrap();
+        let here = Mounted::holding(Path::new("."), &mut MountTable::default()).unwrap();
         assert!(here.point().is_absolute() && here.device() > 0);
-        assert!(Mounted::holding(Path::new("/nonexistent"), &mut FreshTable::default()).is_err());
+        assert!(Mounted::holding(Path::new("/nonexistent"), &mut MountTable::default()).is_err());
     }
 }

@@ -15,13 +15,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use crate::directory::DirState;
-use crate::error::{Error, Op};
-use crate::path::path_buf;
-use crate::sink::InodeTable;
+use statwalk_core::{DirState, Error, Op};
 
-use accounts::Accounts;
-use survey::{Survey, Volume};
+use self::accounts::Accounts;
+use self::survey::{Survey, Volume};
+use crate::inodes::InodeTable;
+use crate::path::path_buf;
 
 /// The size of a directory with all below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,8 +254,8 @@ impl<'a> ExtentDir<'a> {
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
-/// use statwalk_core::btrfs::extent_usage;
-/// use statwalk_core::{Inodes, Scan};
+/// use statwalk_core::Scan;
+/// use statwalk_space::btrfs::{Inodes, extent_usage};
 ///
 /// let outcome = Scan::new("/data").run(&Inodes::new())?;
 /// let inodes = outcome.output;
