@@ -16,7 +16,7 @@ use std::io::Write;
 
 use statwalk_report::{
     AgeGroup, Answer, Category, Choice, Detail, Ending, Facts, Flags, Kind, NO_OWNER, NONE, Names,
-    Owner, ReportTree, Sums, Totals, html,
+    Owner, ReportTree, SizedTree, Sums, Totals, html,
 };
 use statwalk_view::{Figures, Tree};
 
@@ -313,6 +313,8 @@ impl Tree for MadeTree {
         (first..first + count).chain(own)
     }
 }
+
+impl SizedTree for MadeTree {}
 
 impl ReportTree for MadeTree {
     fn facts(&self, node: usize) -> Facts {

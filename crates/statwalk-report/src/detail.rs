@@ -2,15 +2,13 @@
 
 //! Which nodes of a tree are in a page.
 
-use std::sync::{Arc, Mutex, mpsc};
-
 use crate::block::Columns;
 use crate::full::full;
 use crate::outline::{Cells, Outline};
 use crate::redaction::{Names, Naming, Place};
 use crate::stripe::Stripe;
-use crate::threads::beside;
-use crate::tree::ReportTree;
+use crate::threads::{both, queue};
+use crate::tree::{ReportTree, SizedTree};
 
 /// How much of the tree is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,66 +30,23 @@ impl Default for Detail {
 #[derive(Debug)]
 pub struct Choice<N> {
     outline: Option<Outline<N>>,
-    /// The columns of the outline; absent where names are redacted: then numbers count all
-    /// names before them.
-    stripes: Option<Vec<Stripe>>,
     names: Names,
 }
 
 impl<N: Copy + Send + Sync> Choice<N> {
-    /// Chooses nodes, and does something else meanwhile on another thread.
-    ///
-    /// The choice depends on sizes and names alone. When `count` has ended, the tree must
-    /// know the groups of [`ReportTree::facts`] and [`ReportTree::add_to`]. Then that thread
-    /// gathers the columns of what is chosen already.
-    pub fn beside<T: ReportTree<Node = N>, A: Send>(
+    /// Chooses nodes on another thread, while this one makes something else of the tree.
+    pub fn beside<T: SizedTree<Node = N>, A>(
         tree: &T,
         detail: Detail,
         names: Names,
-        count: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> A,
     ) -> (Choice<N>, A) {
-        let Detail::Nodes(nodes_max) = detail else {
-            let choice = Choice {
-                outline: None,
-                stripes: None,
-                names,
-            };
-            return (choice, count());
+        let choose = || match detail {
+            Detail::Nodes(nodes_max) => Some(Outline::new(tree, nodes_max)),
+            Detail::Full => None,
         };
-        let (chosen, waiting) = mpsc::channel::<Arc<Cells<N>>>();
-        let waiting = Mutex::new(waiting);
-        let gather = || {
-            let mut made = Vec::new();
-            // A thread keeps the lock while it waits for cells. Once the choice is made, the
-            // sender is gone, and no thread waits any more.
-            let next = || waiting.lock().expect("none panics with it").recv();
-            while let Ok(cells) = next() {
-                let mut naming = Naming::of_originals();
-                made.push((
-                    cells.start,
-                    stripe(tree, &cells, &mut Vec::new(), &mut naming),
-                ));
-            }
-            made
-        };
-        let choose = || {
-            let outline = Outline::new(tree, nodes_max, |cells| {
-                if names == Names::Original {
-                    chosen.send(cells).expect("this function has the receiver");
-                }
-            });
-            drop(chosen);
-            outline
-        };
-        let (counted, outline, mut made) = beside(count, choose, gather);
-        made.sort_unstable_by_key(|&(start, _)| start);
-        let stripes = made.into_iter().map(|(_, stripe)| stripe).collect();
-        let choice = Choice {
-            outline: Some(outline),
-            stripes: (names == Names::Original).then_some(stripes),
-            names,
-        };
-        (choice, counted)
+        let (outline, made) = both(choose, other);
+        (Choice { outline, names }, made)
     }
 
     pub(crate) fn names(&self) -> Names {
@@ -121,9 +76,27 @@ pub(crate) fn blocks<T: ReportTree>(
             has_sums: false,
         };
     };
-    let stripes = choice.stripes;
+    let cells = outline.cells();
+    let stripes = match choice.names {
+        Names::Original => queue(cells.len(), |_: &mut (), at| {
+            stripe(
+                tree,
+                &cells[at],
+                &mut Vec::new(),
+                &mut Naming::of_originals(),
+            )
+        }),
+        // A number counts the names before it.
+        Names::Redacted => {
+            let mut places = Vec::new();
+            let stripes = cells.iter();
+            stripes
+                .map(|cells| stripe(tree, cells, &mut places, naming))
+                .collect()
+        }
+    };
     let columns = Columns {
-        stripes: stripes.unwrap_or_else(|| renamed(tree, &outline, naming)),
+        stripes,
         ..Columns::default()
     };
     let node_count = columns.len() as u64;
@@ -133,17 +106,6 @@ pub(crate) fn blocks<T: ReportTree>(
         node_count,
         has_sums,
     }
-}
-
-fn renamed<T: ReportTree>(
-    tree: &T,
-    outline: &Outline<T::Node>,
-    naming: &mut Naming,
-) -> Vec<Stripe> {
-    let mut places = Vec::new();
-    let cells = outline.cells();
-    let stripes = cells.map(|cells| stripe(tree, cells, &mut places, naming));
-    stripes.collect()
 }
 
 /// The columns of some cells. Only redacted names need the places of the cells before.

@@ -2,20 +2,18 @@
 
 //! The nodes of a file in which not all are, in their order.
 
-use std::sync::Arc;
-
 use statwalk_view::best_first::{Best, Candidate, Rest, sort};
 
 use crate::block::NOTHING;
 use crate::limit::{AT_ONCE, Limit};
 use crate::stripe::Stripe;
-use crate::tree::ReportTree;
+use crate::tree::SizedTree;
 
 /// The largest nodes of a tree, and sums of the others, each after its directory.
 #[derive(Debug)]
 pub(crate) struct Outline<N> {
     /// All of them but the last are full.
-    done: Vec<Arc<Cells<N>>>,
+    done: Vec<Cells<N>>,
     last: Cells<N>,
     /// Room for the children of a directory.
     spare: Vec<Candidate<N>>,
@@ -75,13 +73,8 @@ impl<N> Cells<N> {
 }
 
 impl<N: Copy> Outline<N> {
-    /// Chooses about so many nodes. `each` is given cells as soon as there are enough of
-    /// them, and at last the others.
-    pub(crate) fn new<T: ReportTree<Node = N>>(
-        tree: &T,
-        nodes_max: usize,
-        mut each: impl FnMut(Arc<Cells<N>>),
-    ) -> Self {
+    /// Chooses about so many nodes.
+    pub(crate) fn new<T: SizedTree<Node = N>>(tree: &T, nodes_max: usize) -> Self {
         let mut limit = Limit::new(tree, nodes_max);
         let mut outline = Outline {
             done: Vec::new(),
@@ -92,19 +85,15 @@ impl<N: Copy> Outline<N> {
         // What is below a directory comes before what is below its siblings: so it is near in
         // the memory of the tree, too.
         let mut waiting = vec![(0, tree.root())];
-        let mut given = 0;
         while let Some((at, node)) = waiting.pop() {
             if limit.allows(tree.allocated_bytes(node)) {
                 let opened = waiting.len();
                 outline.open(tree, at, node, &mut limit, &mut waiting);
                 waiting[opened..].reverse();
             }
-            outline.done[given..].iter().cloned().for_each(&mut each);
-            given = outline.done.len();
         }
         if !outline.last.cells.is_empty() {
             outline.end_last();
-            outline.done[given..].iter().cloned().for_each(each);
         }
         outline.spare = Vec::new();
         outline
@@ -115,8 +104,8 @@ impl<N: Copy> Outline<N> {
     }
 
     /// All cells, in their order.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cells<N>> {
-        self.done.iter().map(|cells| &**cells)
+    pub(crate) fn cells(&self) -> &[Cells<N>] {
+        &self.done
     }
 
     fn push(&mut self, node: Option<N>, parent: u32) {
@@ -128,13 +117,12 @@ impl<N: Copy> Outline<N> {
 
     fn end_last(&mut self) {
         let next = Cells::new(self.len());
-        self.done
-            .push(Arc::new(std::mem::replace(&mut self.last, next)));
+        self.done.push(std::mem::replace(&mut self.last, next));
     }
 
     /// Adds the children of a directory that are chosen, and the sum of the others. Those
     /// that are directories wait then, in their order.
-    fn open<T: ReportTree<Node = N>>(
+    fn open<T: SizedTree<Node = N>>(
         &mut self,
         tree: &T,
         at: usize,
@@ -183,7 +171,7 @@ impl<N: Copy> Outline<N> {
     }
 
     /// Of equals, the sum is the first: it has no name.
-    fn push_children<T: ReportTree<Node = N>>(
+    fn push_children<T: SizedTree<Node = N>>(
         &mut self,
         tree: &T,
         at: usize,

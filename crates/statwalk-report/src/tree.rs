@@ -15,12 +15,21 @@ pub const NONE: u8 = u8::MAX;
 /// The owner of a node whose owner is not known.
 pub const NO_OWNER: u32 = u32::MAX;
 
-/// A tree of which a report can be made.
+/// A tree of sizes and names, from which the nodes of a page are chosen.
 ///
 /// [`Tree::children`] has the files, too, and a node of [`Kind::Itself`] for the bytes of a
 /// directory itself, with the name `""`: so the children of a directory sum to it.
 /// The names of roots are whole paths.
-pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
+pub trait SizedTree: Tree<Node: Send + Sync> + Sync {
+    /// Calls `each` with the children of a node, each with its bytes on disk. An iterator
+    /// over several kinds of children took a tenth of the time after a scan more.
+    fn for_each_child(&self, node: Self::Node, mut each: impl FnMut(u128, Self::Node)) {
+        (self.children(node)).for_each(|child| each(self.allocated_bytes(child), child));
+    }
+}
+
+/// A tree whose nodes have groups, too: a page can be made of it.
+pub trait ReportTree: SizedTree {
     /// Returns the properties of a node. The owner and the category of a directory are those
     /// with most bytes below it, by [`most`](crate::most).
     fn facts(&self, node: Self::Node) -> Facts;
@@ -37,12 +46,6 @@ pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
                 tally.add_entry(facts.category, facts.owner, self.allocated_bytes(node));
             }
         }
-    }
-
-    /// Calls `each` with the children of a node, each with its bytes on disk. An iterator
-    /// over several kinds of children took a tenth of the time after a scan more.
-    fn for_each_child(&self, node: Self::Node, mut each: impl FnMut(u128, Self::Node)) {
-        (self.children(node)).for_each(|child| each(self.allocated_bytes(child), child));
     }
 
     /// Returns the ending that a redacted name of a file keeps, without the dot; empty where

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use statwalk_view::{Figures, Tree};
 
-use crate::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree};
+use crate::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree, SizedTree};
 
 /// An entry with all below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +175,8 @@ impl<'a> Tree for &'a Sample {
         node.children.iter()
     }
 }
+
+impl SizedTree for &Sample {}
 
 impl ReportTree for &Sample {
     fn facts(&self, node: Self::Node) -> Facts {

@@ -5,7 +5,6 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use statwalk_core::{CountedInodes, Extension, TopOf, Totals, Tree, TreeSink};
 use statwalk_report::{
@@ -14,7 +13,7 @@ use statwalk_report::{
 use statwalk_view::{SizeColumn, counted};
 
 use super::hints::Hints;
-use super::survey::Survey;
+use super::survey::{NOT_FILES, Survey};
 use super::tree::{Indices, Part, ScannedTree, bytes, place_of_owner};
 use crate::answer::about::{About, Root};
 use crate::answer::largest_files::{LargestFiles, largest_files};
@@ -61,29 +60,11 @@ pub(crate) fn answer<'a>(
     let tree = ScannedTree {
         tree: &scan.tree,
         paths: about.roots.iter().map(whole_path).collect(),
-        indices: OnceLock::new(),
+        indices: (),
     };
     let totals = totals(&about.roots);
     let errors = errors(&tree, about);
     let count = || {
-        let (mut survey, tallies) = Survey::of(&scan.tree, started_ns);
-        let of_files = survey.take_groups_of_files();
-        let (categories, mut endings) = (survey.categories(), survey.endings());
-        if let Some((_, Names::Redacted)) = page {
-            hide_unknown(&endings.0, &mut endings.1);
-        }
-        let owners = owners_of(survey.owners.all());
-        let places = places_of_owners(&owners);
-        let numbered = survey.owners.all().iter();
-        let numbered = numbered.map(|&(uid, _)| place_of_owner(&places, uid));
-        let owners_of_tallies = numbered.collect();
-        tree.indices.get_or_init(|| Indices {
-            tallies,
-            owners_of_tallies,
-            owners: places,
-            of_files,
-            ..indices(&survey, &categories.0, &endings.0)
-        });
         let hints = Hints {
             tree: &tree,
             largest: &scan.largest,
@@ -92,21 +73,33 @@ pub(crate) fn answer<'a>(
             whole: totals.sums.allocated_bytes,
             now_ns: started_ns,
         };
-        let groups = (survey, owners, categories, endings);
         let by = match about.has_no_blocks() {
             true => SizeColumn::Apparent,
             false => SizeColumn::Disk,
         };
-        (groups, directories(&tree, by), hints.all())
+        let survey = Survey::of(&scan.tree, started_ns);
+        (survey, directories(&tree, by), hints.all())
     };
-    let (choice, (groups, directories, (worth, rebuildable))) = match page {
+    // Sizes and names alone decide which nodes are in a page, so nobody waits for groups.
+    let (choice, (survey, directories, (worth, rebuildable))) = match page {
         Some((detail, names)) => {
             let (choice, counted) = Choice::beside(&tree, detail, names, count);
             (Some(choice), counted)
         }
         None => (None, count()),
     };
-    let (survey, owners, (categories, not_files), (_, endings)) = groups;
+    let owners = owners_of(survey.owners.all());
+    let (categories, not_files) = survey.categories();
+    let (listed, mut endings) = survey.endings();
+    if let Some((_, Names::Redacted)) = page {
+        hide_unknown(&listed, &mut endings);
+    }
+    let (ages, sizes, percentiles) = (survey.ages(), survey.sizes(), survey.percentiles());
+    let tree = ScannedTree {
+        tree: tree.tree,
+        paths: tree.paths,
+        indices: indices(survey, &owners, &categories, &listed),
+    };
     let mut categories: Vec<Category> = (categories.into_iter())
         .map(|(category, sums)| Category {
             key: category.name().to_owned(),
@@ -116,7 +109,7 @@ pub(crate) fn answer<'a>(
         .collect();
     categories.push(Category {
         key: "not_files".to_owned(),
-        label: survey.not_files_label(),
+        label: NOT_FILES.to_owned(),
         sums: not_files,
     });
     let sum = &about.gaps.sum;
@@ -132,9 +125,9 @@ pub(crate) fn answer<'a>(
         categories,
         endings,
         owners,
-        ages: survey.ages(),
-        sizes: survey.sizes(),
-        percentiles: survey.percentiles(),
+        ages,
+        sizes,
+        percentiles,
         // A link or a queue is among the largest entries of a small tree, and no file.
         largest: (scan.largest.iter())
             .filter(|file| file.attributes.kind == statwalk_core::FileType::File)
@@ -163,28 +156,40 @@ fn hide_unknown(extensions: &[Extension], endings: &mut [Ending]) {
     }
 }
 
-/// The places that categories and endings will have in the answer.
+/// The places that groups have in the answer.
 fn indices(
-    survey: &Survey,
+    survey: Survey,
+    owners: &[Owner],
     categories: &[(statwalk_core::Category, Sums)],
     listed: &[Extension],
 ) -> Indices {
-    let places = |index: usize| u8::try_from(index).expect("there are few groups");
-    let mut indices = Indices {
-        not_files: places(categories.len()),
-        categories: (categories.iter().enumerate())
-            .map(|(index, &(category, _))| (category, places(index)))
+    let place = |index: usize| u8::try_from(index).expect("there are few groups");
+    let categories = categories.iter().enumerate();
+    let mut categories: Vec<_> = categories
+        .map(|(index, &(category, _))| (category, place(index)))
+        .collect();
+    let not_files = place(categories.len());
+    categories.sort_unstable();
+    let endings = listed.iter().enumerate();
+    let mut endings: Vec<_> = endings
+        .map(|(index, &ending)| (ending, place(index)))
+        .collect();
+    endings.sort_unstable();
+    let owners = places_of_owners(owners);
+    let numbered = survey.owners.all().iter();
+    Indices {
+        owners_of_tallies: numbered
+            .map(|&(uid, _)| place_of_owner(&owners, uid))
             .collect(),
-        endings: (listed.iter().enumerate())
-            .map(|(index, &ending)| (ending, places(index)))
-            .collect(),
-        ..Indices::default()
-    };
-    indices.categories.sort_unstable();
-    indices.endings.sort_unstable();
-    indices.categories_of_tallies = survey.places_of_categories(&indices.categories);
-    indices.of_groups = survey.places_of_groups(&indices.categories, &indices.endings);
-    indices
+        categories_of_tallies: survey.places_of_categories(&categories),
+        of_groups: survey.places_of_groups(&categories, &endings),
+        of_files: survey.of_files,
+        tallies: survey.tallies,
+        categories,
+        endings,
+        owners,
+        not_files,
+    }
 }
 
 /// The places of owners by their numbers.
@@ -231,7 +236,7 @@ fn totals(roots: &[Root]) -> statwalk_report::Totals {
 }
 
 /// The missing roots, and the entries that could not be read.
-fn errors(tree: &ScannedTree<'_>, about: &About) -> Vec<Failed> {
+fn errors(tree: &ScannedTree<'_, ()>, about: &About) -> Vec<Failed> {
     let errors = about.errors().map(|error| Failed {
         path: whole_path_of(tree, about, error.path),
         operation: error.op.name().to_owned(),
@@ -241,7 +246,7 @@ fn errors(tree: &ScannedTree<'_>, about: &About) -> Vec<Failed> {
 }
 
 /// The path of an entry, whose beginning is a root as the user gave it.
-fn whole_path_of(tree: &ScannedTree<'_>, about: &About, path: &[u8]) -> Vec<u8> {
+fn whole_path_of(tree: &ScannedTree<'_, ()>, about: &About, path: &[u8]) -> Vec<u8> {
     let below = |root: &[u8]| {
         let rest = path.strip_prefix(root)?;
         let is_whole = rest.is_empty() || rest.starts_with(b"/") || root.ends_with(b"/");
@@ -268,13 +273,13 @@ fn large(tree: &ScannedTree<'_>, file: &TopOf) -> Large {
         allocated_bytes: attributes.allocated_bytes().unwrap_or(0),
         apparent_bytes: attributes.size_bytes().unwrap_or(0),
         newest_s: attributes.mtime_ns().map(|ns| ns.div_euclid(SECOND_NS)),
-        owner: tree.indices().owner(attributes.uid()),
-        category: tree.indices().category(name),
-        ending: tree.indices().ending(name),
+        owner: tree.indices.owner(attributes.uid()),
+        category: tree.indices.category(name),
+        ending: tree.indices.ending(name),
     }
 }
 
-fn directories(tree: &ScannedTree<'_>, by: SizeColumn) -> Vec<Directory> {
+fn directories(tree: &ScannedTree<'_, ()>, by: SizeColumn) -> Vec<Directory> {
     let nodes = largest_directories(tree.tree, by, |_| true, DIRECTORIES);
     let nodes = nodes.into_iter().map(|node| {
         let (allocated_bytes, apparent_bytes) = bytes(&node);

@@ -32,7 +32,7 @@ const NEW_SHARE_MIN: u128 = 100;
 
 /// The entries of a scan from which hints are taken.
 pub(super) struct Hints<'h, 'a> {
-    pub(super) tree: &'h ScannedTree<'a>,
+    pub(super) tree: &'h ScannedTree<'a, ()>,
     pub(super) largest: &'h [TopOf],
     pub(super) rebuildable: Vec<(Node<'a>, &'static Rule)>,
     pub(super) errors: &'h [Failed],

@@ -31,7 +31,7 @@ const AGES: usize = GroupKey::AGE_LIMITS_S.len() + 1;
 /// A group for each power of two, and one of empty files.
 const SIZES: usize = u64::BITS as usize + 1;
 
-const NOT_FILES: &str = "directories, links and others";
+pub(super) const NOT_FILES: &str = "directories, links and others";
 
 /// The category and the ending of a file.
 type Key = (Category, Extension);
@@ -49,14 +49,17 @@ struct Group {
 pub(super) struct Survey {
     now_s: i64,
     pub(super) owners: OwnerSums,
+    /// With the numbers of categories and of owners as keys.
+    pub(super) tallies: Tallies,
     /// All that were met, by their numbers.
     categories: Vec<Category>,
     groups: HashMap<Key, Group, RandomState>,
     /// The sums of groups, by their numbers.
     sums: Vec<(Key, Sums)>,
     of_endings: Endings<Group>,
-    /// The number of the group of each file, by the number of the file.
-    of_files: Vec<u32>,
+    /// The number of the group of each file, by the number of the file. A number without a
+    /// file has that of the first group, which can be missing.
+    pub(super) of_files: Vec<u32>,
     /// The future is the first.
     ages: [Sums; AGES],
     /// Files whose attributes are not known, or whose times do not fit.
@@ -78,12 +81,12 @@ impl Survey {
     /// The key of what is no file, in [`Tallies`].
     const NO_CATEGORY: u8 = u8::MAX;
 
-    /// Goes through all entries of a tree. Ages count from a moment. The keys of the tallies
-    /// are the numbers of categories and of owners.
-    pub(super) fn of(tree: &Tree, now_ns: i64) -> (Survey, Tallies) {
+    /// Goes through all entries of a tree. Ages count from a moment.
+    pub(super) fn of(tree: &Tree, now_ns: i64) -> Survey {
         let mut survey = Survey {
             now_s: now_ns.div_euclid(SECOND_NS),
             owners: OwnerSums::default(),
+            tallies: Tallies::default(),
             categories: Vec::new(),
             groups: HashMap::default(),
             sums: Vec::new(),
@@ -96,7 +99,6 @@ impl Survey {
             histogram: SizeHistogram::default(),
             not_files: Sums::default(),
         };
-        let mut tallies = Tallies::default();
         // Those of the directories above the step, and empty ones.
         let (mut open, mut spare) = (Vec::<Tally>::new(), Vec::<Tally>::new());
         let mut waiting = Vec::new();
@@ -127,7 +129,7 @@ impl Survey {
                 Step::Leave(directory) => {
                     let mut tally = open.pop().expect("it was entered");
                     if let Some(directory) = directory {
-                        tallies.keep(directory, &tally);
+                        survey.tallies.keep(directory, &tally);
                     }
                     if let Some(above) = open.last_mut() {
                         above.absorb(&mut tally);
@@ -137,7 +139,7 @@ impl Survey {
                 }
             }
         }
-        (survey, tallies)
+        survey
     }
 
     /// Adds a directory, which has so many bytes itself.
@@ -256,17 +258,6 @@ impl Survey {
             (category, place_or_none(endings, ending))
         };
         self.sums.iter().map(places).collect()
-    }
-
-    /// The number of the group of each file, by the number of the file. A number without a
-    /// file has that of the first group, which can be missing.
-    pub(super) fn take_groups_of_files(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.of_files)
-    }
-
-    /// The label of what is no file.
-    pub(super) fn not_files_label(&self) -> String {
-        NOT_FILES.to_owned()
     }
 
     /// The largest endings, and the groups of all.

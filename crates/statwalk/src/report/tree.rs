@@ -3,29 +3,28 @@
 //! A scanned tree, as a report needs to see it.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use statwalk_core::{
     Category, DirId, DirState, Extension, FileType, Node, NodeId, NodeKind, TopOf, Tree, TreeFile,
 };
-use statwalk_report::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree, Tally};
+use statwalk_report::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree, SizedTree, Tally};
 use statwalk_view::Figures;
 
 use super::tallies::Tallies;
 use crate::output::rows::roots;
 
-/// A tree with files and owners, and the indices of groups.
-pub(crate) struct ScannedTree<'a> {
+/// A tree with files and owners, and the indices of groups; without them, `()`, it has sizes
+/// and names alone.
+pub(crate) struct ScannedTree<'a, I = Indices> {
     pub(super) tree: &'a Tree,
     /// The whole paths of all roots, in the order of the scan.
     pub(super) paths: Vec<Vec<u8>>,
-    /// Not known before all files were seen; the nodes of a page are chosen meanwhile.
-    pub(super) indices: OnceLock<Indices>,
+    pub(super) indices: I,
 }
 
 /// The places of groups in an answer.
-#[derive(Debug, Default)]
-pub(super) struct Indices {
+#[derive(Debug)]
+pub(crate) struct Indices {
     /// Categories with their places, by category.
     pub(super) categories: Vec<(Category, u8)>,
     /// The listed extensions with their places, by extension.
@@ -171,7 +170,7 @@ pub(super) fn bytes_of_directory(node: &Node<'_>) -> u128 {
     node.allocated_bytes().unwrap_or(0)
 }
 
-impl<'a> ScannedTree<'a> {
+impl<'a, I> ScannedTree<'a, I> {
     /// A directory or a file; absent for anything else.
     #[inline]
     fn node(&self, part: Part) -> Option<Node<'a>> {
@@ -224,14 +223,9 @@ impl<'a> ScannedTree<'a> {
             None => file.path.clone(),
         }
     }
+}
 
-    /// # Panics
-    ///
-    /// Panics before they are known.
-    pub(super) fn indices(&self) -> &Indices {
-        self.indices.get().expect("the groups are counted first")
-    }
-
+impl<'a> ScannedTree<'a> {
     fn facts_of(&self, node: Node<'a>) -> Facts {
         match node.as_file() {
             Some(file) => self.facts_of_file(&file),
@@ -251,7 +245,7 @@ impl<'a> ScannedTree<'a> {
         Facts {
             kind: kind_of(file.kind()),
             flags,
-            owner: self.indices().owner(file.uid()),
+            owner: self.indices.owner(file.uid()),
             category,
             ending,
         }
@@ -276,7 +270,7 @@ impl<'a> ScannedTree<'a> {
             _ => Kind::Other,
         };
         let (category, owner) = match node.dir_id() {
-            Some(directory) => self.indices().most(directory),
+            Some(directory) => self.indices.most(directory),
             None => (NONE, NO_OWNER),
         };
         Facts {
@@ -290,7 +284,7 @@ impl<'a> ScannedTree<'a> {
 
     /// Adds the bytes of a node, and returns whether all below it are known.
     fn add_known(&self, tally: &mut Tally, part: Part) -> bool {
-        let indices = self.indices();
+        let indices = &self.indices;
         if let Part::Itself(directory, bytes) = part {
             let bytes = u64::from_ne_bytes(bytes).into();
             tally.add_entry(indices.not_files, self.owner_of(directory), bytes);
@@ -316,15 +310,15 @@ impl<'a> ScannedTree<'a> {
     /// The place of the owner of a directory.
     fn owner_of(&self, directory: DirId) -> u32 {
         let directory = self.tree.directory(directory);
-        self.indices()
+        self.indices
             .owner(directory.and_then(|directory| directory.uid()))
     }
 
     /// The category and the ending of an entry that is no directory.
     fn groups_of(&self, file: &TreeFile<'a>) -> (u8, u8) {
         match file.kind() {
-            FileType::File => self.indices().groups(file),
-            _ => (self.indices().not_files, NONE),
+            FileType::File => self.indices.groups(file),
+            _ => (self.indices.not_files, NONE),
         }
     }
 }
@@ -349,7 +343,7 @@ fn figures_of(node: &Node<'_>) -> Figures {
     }
 }
 
-impl<'a> statwalk_view::Tree for ScannedTree<'a> {
+impl<I: Sync> statwalk_view::Tree for ScannedTree<'_, I> {
     type Node = Part;
 
     fn root(&self) -> Part {
@@ -418,7 +412,7 @@ impl<'a> statwalk_view::Tree for ScannedTree<'a> {
     }
 }
 
-impl<'a> ReportTree for ScannedTree<'a> {
+impl<'a, I: Sync> SizedTree for ScannedTree<'a, I> {
     fn for_each_child(&self, part: Part, mut each: impl FnMut(u128, Part)) {
         if let Part::All = part {
             let roots = roots(self.tree);
@@ -445,7 +439,9 @@ impl<'a> ReportTree for ScannedTree<'a> {
             each(bytes.into(), Part::Itself(id, bytes.to_ne_bytes()));
         }
     }
+}
 
+impl ReportTree for ScannedTree<'_> {
     fn facts(&self, part: Self::Node) -> Facts {
         let nothing = Facts {
             kind: Kind::Roots,
@@ -459,7 +455,7 @@ impl<'a> ReportTree for ScannedTree<'a> {
             (None, Part::Itself(directory, _)) => Facts {
                 kind: Kind::Itself,
                 owner: self.owner_of(directory),
-                category: self.indices().not_files,
+                category: self.indices.not_files,
                 ..nothing
             },
             (None, _) => {
