@@ -113,19 +113,10 @@ pub(crate) fn groups(
     options: Options,
     by: &str,
 ) -> PyResult<Answer<Vec<Group>>> {
-    let grouping = match by {
-        "type" => Grouping::Type,
-        "category" => Grouping::Category,
-        "owner" => Grouping::Owner,
-        "group" => Grouping::Group,
-        "age" => Grouping::Age,
-        "size" => Grouping::Size,
-        "depth" => Grouping::Depth,
-        _ => {
-            return Err(PyValueError::new_err(
-                "by is 'type', 'category', 'owner', 'group', 'age', 'size' or 'depth'",
-            ));
-        }
+    let Some(grouping) = Grouping::of_name(by) else {
+        let names = Grouping::ALL.map(|by| format!("'{}'", by.name()));
+        let message = format!("by is one of {}", names.join(", "));
+        return Err(PyValueError::new_err(message));
     };
     let (mut found, report, errors) = answer(py, &root, &options, Stats::new(grouping))?;
     let order = |tally: &Tally| (tally.allocated_bytes, tally.entries);
@@ -153,9 +144,9 @@ fn group_key(
     let key = match key {
         Some(GroupKey::Kind(kind)) => text(type_word(*kind)),
         Some(GroupKey::Extension(extension)) => {
-            let dotted = match extension.is_empty() {
-                true => Vec::new(),
-                false => [b".", &extension[..]].concat(),
+            let dotted = match &extension.to_vec()[..] {
+                [] => Vec::new(),
+                extension => [b".", extension].concat(),
             };
             Ok(name(py, &dotted, true)?.unbind())
         }

@@ -7,10 +7,7 @@
 //! A sink does not know where entries come from and does not choose what is
 //! read next.
 
-mod category;
-mod endings;
 mod entry_filter;
-mod extension;
 mod first_names;
 mod live;
 mod name_arena;
@@ -24,13 +21,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-pub use category::Category;
-pub use endings::Endings;
-pub use extension::Extension;
 pub use first_names::path_order;
 pub use live::{LiveDir, LiveState, LiveTree};
 pub use seen_inodes::CountedInodes;
-pub use stats::{GroupKey, Grouping, SizeHistogram, Stats, StatsGroup, StatsState, Tally};
+pub use stats::{SizeHistogram, Stats, StatsGroup, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootSizes, RootTotals, Totals, TotalsState};
 pub use tree::{Node, NodeId, NodeKind, Tree, TreeFile, TreeSink, TreeState};

@@ -15,7 +15,7 @@ use crate::answer::owner_names::OwnerNames;
 use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::flags::{By, StatsFlags, StatsSortName};
+use crate::flags::{StatsFlags, StatsSortName};
 use crate::output::ending::Errors;
 use crate::output::group_label::label;
 use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
@@ -30,7 +30,7 @@ use crate::watch::watch;
 
 /// The groups in the order of their rows.
 pub(super) struct StatsAnswer {
-    by: Vec<By>,
+    by: Vec<Grouping>,
     sizes: Sizes,
     percentiles: Percentiles,
     sections: Vec<Section>,
@@ -100,14 +100,12 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
 }
 
 /// The sink that groups by one key or two.
-fn grouped_by(by: &[By]) -> Result<Stats, Failure> {
+fn grouped_by(by: &[Grouping]) -> Result<Stats, Failure> {
     match *by {
-        [first] => Ok(Stats::new(grouping(first))),
-        [first, second] if first != second => {
-            Ok(Stats::new(grouping(first)).with_subgroups(grouping(second)))
-        }
+        [first] => Ok(Stats::new(first)),
+        [first, second] if first != second => Ok(Stats::new(first).with_subgroups(second)),
         _ => {
-            let names: Vec<_> = by.iter().map(|&by| name_of(by)).collect();
+            let names: Vec<_> = by.iter().map(|&by| by.name()).collect();
             let reason = "must be one key or two different ones";
             Err(invalid("--by", &names.join(","), reason))
         }
@@ -164,10 +162,10 @@ struct Order {
 
 impl Order {
     /// Sorts groups by one key. They come in the key's own order, and the sort is stable.
-    fn apply<T>(&self, groups: &mut Vec<T>, by: By, sum: impl Fn(&T) -> &Sum) {
+    fn apply<T>(&self, groups: &mut Vec<T>, by: Grouping, sum: impl Fn(&T) -> &Sum) {
         let sort = self.sort.unwrap_or(match by {
-            By::Type | By::Category | By::Owner | By::Group => StatsSortName::Size,
-            By::Age | By::Size | By::Depth => StatsSortName::Name,
+            Grouping::Age | Grouping::Size | Grouping::Depth => StatsSortName::Name,
+            _ => StatsSortName::Size,
         });
         match sort {
             StatsSortName::Name => {}
@@ -197,7 +195,7 @@ impl Answer for StatsAnswer {
         below.extend(self.lower_bound_lines(screen));
         below.extend(self.about.no_blocks_lines(&self.sizes, screen));
         let fitting = self.about.rows_that_fit(below.len(), screen);
-        let names: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
+        let names: Vec<_> = self.by.iter().map(|&by| by.name()).collect();
         let table = GroupsTable {
             title: names.join(", ").to_ascii_uppercase(),
             sizes: self.sizes,
@@ -237,7 +235,7 @@ impl Answer for StatsAnswer {
 
 impl Fields for StatsAnswer {
     fn write(&self, object: &mut Object<impl SerializeMap>) {
-        let by: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
+        let by: Vec<_> = self.by.iter().map(|&by| by.name()).collect();
         object.field("by", by);
         let groups = self.groups().map(|(keys, sum)| GroupJson {
             keys,
@@ -273,29 +271,5 @@ impl StatsAnswer {
             let parts = parts.map(|(key, sum)| (vec![&section.key, key], sum));
             whole.into_iter().chain(parts)
         })
-    }
-}
-
-fn grouping(by: By) -> Grouping {
-    match by {
-        By::Type => Grouping::Type,
-        By::Category => Grouping::Category,
-        By::Owner => Grouping::Owner,
-        By::Group => Grouping::Group,
-        By::Age => Grouping::Age,
-        By::Size => Grouping::Size,
-        By::Depth => Grouping::Depth,
-    }
-}
-
-fn name_of(by: By) -> &'static str {
-    match by {
-        By::Type => "type",
-        By::Category => "category",
-        By::Owner => "owner",
-        By::Group => "group",
-        By::Age => "age",
-        By::Size => "size",
-        By::Depth => "depth",
     }
 }

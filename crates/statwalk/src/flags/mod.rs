@@ -51,7 +51,7 @@ pub(crate) use scan_flags::{
     WalkFlags, When,
 };
 pub(crate) use size_flags::{SizeFlags, UnitFlags};
-pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
+pub(crate) use stats_flags::{StatsFlags, StatsSortName};
 pub(crate) use summary_flags::{SortName, SummaryFlags, TimeName};
 pub(crate) use top_flags::TopFlags;
 

@@ -4,7 +4,9 @@
 
 use std::ffi::OsString;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, ValueEnum};
+use statwalk_core::Grouping;
 
 use super::scan_flags::SHOWN;
 use super::{FilterFlags, ScanFlags, SizeFlags};
@@ -30,8 +32,8 @@ pub(crate) struct StatsFlags {
     ///
     /// The second key divides each group of the first.
     #[arg(long, value_name = "KEY[,KEY]", default_value = "type", value_delimiter = ',',
-        num_args = 1, action = ArgAction::Set)]
-    pub(crate) by: Vec<By>,
+        num_args = 1, action = ArgAction::Set, value_parser = groupings())]
+    pub(crate) by: Vec<Grouping>,
 
     /// Show this many groups [default: as many as fit on the terminal, all on a pipe]
     ///
@@ -68,22 +70,10 @@ pub(crate) struct StatsFlags {
 }
 
 /// The keys that entries are grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// Type, and for files the extension
-    Type,
-    /// Type, and for files the kind of content that the name promises
-    Category,
-    /// User
-    Owner,
-    /// Group
-    Group,
-    /// Time since the last modification
-    Age,
-    /// Apparent size
-    Size,
-    /// Distance from the root
-    Depth,
+fn groupings() -> impl TypedValueParser<Value = Grouping> {
+    let value = |by: Grouping| PossibleValue::new(by.name()).help(by.description());
+    PossibleValuesParser::new(Grouping::ALL.map(value))
+        .map(|name| Grouping::of_name(&name).expect("it is one of these"))
 }
 
 /// The keys that groups are sorted by.

@@ -14,8 +14,10 @@ use crate::output::json::{size_max, size_min};
 pub(crate) fn label(key: &GroupKey, owners: &impl Owners) -> Cow<'static, [u8]> {
     let text = match key {
         GroupKey::Kind(kind) => return Cow::Borrowed(kind_name(*kind).as_bytes()),
-        GroupKey::Extension(extension) if extension.is_empty() => "no extension".to_owned(),
-        GroupKey::Extension(extension) => return Cow::Owned([b".", &extension[..]].concat()),
+        GroupKey::Extension(extension) => match &extension.to_vec()[..] {
+            [] => "no extension".to_owned(),
+            extension => return Cow::Owned([b".", extension].concat()),
+        },
         GroupKey::Category(category) => return Cow::Borrowed(category.label().as_bytes()),
         GroupKey::Owner(uid) => match owners.user(*uid) {
             Some(name) => return Cow::Owned(name),
@@ -73,7 +75,7 @@ fn span(limit_s: u64) -> String {
 mod tests {
     use super::*;
     use crate::answer::owner_names::OwnerNames;
-    use statwalk_core::Category;
+    use statwalk_core::{Category, Extension};
 
     #[test]
     fn groups_have_names() {
@@ -82,8 +84,11 @@ mod tests {
         let check = |key: GroupKey, expected: &str| {
             assert_eq!(label(&key, &owners), expected.as_bytes(), "{key:?}");
         };
-        check(GroupKey::Extension(b"rs".to_vec()), ".rs");
-        check(GroupKey::Extension(Vec::new()), "no extension");
+        check(GroupKey::Extension(Extension::of_name(b"a.rs")), ".rs");
+        check(
+            GroupKey::Extension(Extension::of_name(b"a")),
+            "no extension",
+        );
         check(GroupKey::Kind(FileType::Directory), "directories");
         check(GroupKey::Category(Category::Source), "source code");
         check(GroupKey::Owner(0), "root");

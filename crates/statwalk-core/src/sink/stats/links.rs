@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use foldhash::fast::RandomState;
 
-use super::key::Keys;
+use super::groups::Keys;
 use super::sample::Sample;
 use crate::entry::FileId;
 use crate::lock::lock;

@@ -3,7 +3,6 @@
 //! Counts and sums by type, category, owner, group, age, size or depth.
 
 mod groups;
-mod key;
 mod links;
 mod sample;
 mod sizes;
@@ -14,12 +13,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use statwalk_group::{GroupKey, Grouping};
 
-pub use key::{GroupKey, Grouping};
 pub use sizes::SizeHistogram;
 
-use self::groups::Groups;
-use self::key::Keys;
+use self::groups::{Groups, Keys};
 use self::links::{Brought, Links};
 use self::sample::Sample;
 use super::entry_filter::EntryFilter;
@@ -164,6 +162,15 @@ impl Stats {
     }
 }
 
+/// The fields that a grouping needs besides those of the sums.
+fn fields_of(grouping: Grouping) -> Fields {
+    match grouping {
+        Grouping::Owner | Grouping::Group => Fields::OWNER,
+        Grouping::Age => Fields::MTIME,
+        _ => Fields::NONE,
+    }
+}
+
 /// The groups that one worker saw.
 pub struct StatsState {
     histograms: Histograms,
@@ -196,8 +203,8 @@ impl Sink for Stats {
             | Fields::LINKS
             | Fields::ID
             | self.filter.fields();
-        let second = self.second.map_or(Fields::NONE, Grouping::fields);
-        common | self.grouping.fields() | second
+        let second = self.second.map_or(Fields::NONE, fields_of);
+        common | fields_of(self.grouping) | second
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<StatsState> {
@@ -236,11 +243,7 @@ impl Sink for Stats {
         }
         let wanted = self.histograms == Histograms::OfEachGroup;
         let group = |((first, second), (tally, sizes)): (Keys, _)| StatsGroup {
-            keys: [Some(first), second]
-                .into_iter()
-                .flatten()
-                .map(GroupKey::from)
-                .collect(),
+            keys: [Some(first), second].into_iter().flatten().collect(),
             tally,
             sizes: wanted.then_some(sizes),
         };
@@ -280,7 +283,7 @@ impl StatsState {
         let name = LinkName {
             directory,
             behind_link: self.context.follows && directory.is_behind_link(),
-            name: sample.name,
+            name: sample.facts.name,
         };
         self.links.offer(&self.context, id, name, share);
     }

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{
-    FileType, GroupKey, NodeKind, Order, Report, RootTotals, Scan, Tally, Totals, TreeSink,
+    Extension, FileType, GroupKey, NodeKind, Order, Report, RootTotals, Scan, Tally, Totals,
+    TreeSink,
 };
 use statwalk_testkit::EntryType;
 use statwalk_testkit::naive::{self, Counts, NaiveEntry, NaiveReport, Options, Subtree};
@@ -212,7 +213,9 @@ fn compare_stats(expected: &NaiveReport, answer: &Answer, options: &Options<'_>,
         None => GroupKey::Unknown,
     };
     let by_type = |entry: &NaiveEntry| match entry.entry_type {
-        EntryType::File => GroupKey::Extension(naming::extension(&entry.path)),
+        EntryType::File => GroupKey::Extension(Extension::of_name(
+            &[b"x.", &naming::extension(&entry.path)[..]].concat(),
+        )),
         other => GroupKey::Kind(kind(other)),
     };
     let by_category = |entry: &NaiveEntry| match entry.entry_type {

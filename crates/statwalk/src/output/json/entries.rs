@@ -119,7 +119,7 @@ impl<O: Owners> Fields for GroupJson<'_, O> {
 
 fn write_key(key: &GroupKey, owners: &impl Owners, object: &mut Object<impl SerializeMap>) {
     match key {
-        GroupKey::Extension(extension) => object.field("extension", utf8(extension)),
+        GroupKey::Extension(extension) => object.field("extension", utf8(extension.to_vec())),
         GroupKey::Category(category) => object.field("category", category.name()),
         GroupKey::Owner(uid) => {
             object.field("uid", uid);

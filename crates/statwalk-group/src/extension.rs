@@ -5,6 +5,8 @@
 //! Some extensions need a look at the one before: `tar.gz`, `so.6`, `log.1`.
 //! [`Parts`] has the rules.
 
+use std::cmp::Ordering;
+
 /// How long an extension can be.
 const BYTES_MAX: usize = 16;
 
@@ -18,21 +20,38 @@ const DATE_BYTES_MIN: usize = 6;
 ///
 /// A compressed file keeps the extension before it where that is a tar, log, sql, json, csv,
 /// cpio or ko, as in `tar.gz`. The numbers of shared libraries and of rotated logs do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extension {
     /// Its bytes, the last in the lowest; none of them is zero.
     bytes: u128,
 }
 
+/// The order of the bytes.
+impl Ord for Extension {
+    fn cmp(&self, other: &Extension) -> Ordering {
+        let aligned = |one: &Extension| {
+            let unused = one.bytes.leading_zeros() / 8 * 8;
+            one.bytes.checked_shl(unused).unwrap_or(0)
+        };
+        aligned(self).cmp(&aligned(other))
+    }
+}
+
+impl PartialOrd for Extension {
+    fn partial_cmp(&self, other: &Extension) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Extension {
-    pub(super) const NONE: Extension = Extension { bytes: 0 };
+    pub(crate) const NONE: Extension = Extension { bytes: 0 };
     const SHARED_LIBRARY: Extension = Extension::new("so");
     const LOG: Extension = Extension::new("log");
 
     /// Returns the extension by which a name, or a path, is grouped.
     ///
     /// ```
-    /// use statwalk_core::Extension;
+    /// use statwalk_group::Extension;
     /// let text = |name: &str| Extension::of_name(name.as_bytes()).to_vec();
     /// assert_eq!(text("holiday.JPG"), b"jpg");
     /// assert_eq!(text("home.tar.gz"), b"tar.gz");
@@ -45,7 +64,7 @@ impl Extension {
 
     /// The extension that names are grouped by; `last` is the part behind the last dot.
     #[inline]
-    pub(super) fn with_last(name: &[u8], last: Extension) -> Extension {
+    pub(crate) fn with_last(name: &[u8], last: Extension) -> Extension {
         match last.needs_the_one_before() {
             true => Parts::with_last(name, last).extension(),
             false => last,
@@ -54,7 +73,7 @@ impl Extension {
 
     /// The part behind the last dot alone.
     #[inline]
-    pub(super) fn last_of(name: &[u8]) -> Extension {
+    pub(crate) fn last_of(name: &[u8]) -> Extension {
         let mut bytes = 0;
         let nearest = name.iter().enumerate().rev().take(BYTES_MAX + 1);
         for ((at, &byte), shift) in nearest.zip((0..).step_by(8)) {
@@ -71,7 +90,7 @@ impl Extension {
     }
 
     /// An extension of this text, which is in lower case.
-    pub(super) const fn new(text: &str) -> Extension {
+    pub(crate) const fn new(text: &str) -> Extension {
         let text = text.as_bytes();
         assert!(text.len() <= BYTES_MAX, "an extension has 16 bytes at most");
         let mut bytes = 0;
@@ -91,7 +110,7 @@ impl Extension {
 
     /// Whether names with this last extension can differ by those before.
     #[inline]
-    pub(super) fn needs_the_one_before(self) -> bool {
+    pub(crate) fn needs_the_one_before(self) -> bool {
         let last = self.bytes as u8;
         // Most extensions end otherwise.
         matches!(last, b'0'..=b'9' | b'z' | b'a' | b't' | b'r' | b'o')
@@ -111,7 +130,7 @@ impl Extension {
     }
 
     /// Whether it has digits alone, and any.
-    pub(super) fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         let mut rest = self.bytes;
         while let b'0'..=b'9' = rest as u8 {
             rest >>= 8;
@@ -181,19 +200,19 @@ const KEPT: [u32; 7] = [
 
 /// A name in parts: `x.log.2.gz` is a log, rotated and compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     /// The name without the extensions.
-    pub(super) stem: &'a [u8],
+    pub(crate) stem: &'a [u8],
     /// The extension that says what a file holds. A number where it is not that of a
     /// shared library or a log.
-    pub(super) content: Extension,
+    pub(crate) content: Extension,
     /// How it is compressed; empty where it is not.
-    pub(super) compression: Extension,
+    pub(crate) compression: Extension,
 }
 
 impl<'a> Parts<'a> {
     /// The parts of a name whose last extension is known.
-    pub(super) fn with_last(name: &'a [u8], last: Extension) -> Parts<'a> {
+    pub(crate) fn with_last(name: &'a [u8], last: Extension) -> Parts<'a> {
         let stem = without(name, last);
         if !last.is_compression() {
             return Parts::of_uncompressed(stem, last);
@@ -261,19 +280,19 @@ fn without(name: &[u8], last: Extension) -> &[u8] {
 /// The last dot of a name and the bytes behind it, as they stand, up to eight in all.
 /// Names that end alike have the same last extension, so it need not be computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(crate) struct Ending {
     /// The last byte in the lowest; above the dot all are zero.
     bytes: u64,
 }
 
 impl Ending {
     /// No name has it.
-    pub(super) const NONE: Ending = Ending { bytes: 0 };
+    pub(crate) const NONE: Ending = Ending { bytes: 0 };
 
     /// Absent where the last dot stands further away, begins the name, or the name
     /// is short.
     #[inline]
-    pub(super) fn of(name: &[u8]) -> Option<Ending> {
+    pub(crate) fn of(name: &[u8]) -> Option<Ending> {
         const EACH: u64 = u64::MAX / 255;
         // One byte before the dot is wanted in any case.
         let &[_, ref last @ ..] = name.last_chunk::<9>()?;
@@ -291,7 +310,7 @@ impl Ending {
 
     /// A number below two to this power, the same for the same ending.
     #[inline]
-    pub(super) fn slot(self, power: u32) -> usize {
+    pub(crate) fn slot(self, power: u32) -> usize {
         // The golden ratio: neighbours fall far from each other.
         (self.bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - power)) as usize
     }
@@ -412,6 +431,22 @@ mod tests {
         for alone in ["txt", "o", "a", "so", "rar", "jar", "log", "1st", ""] {
             assert!(!Extension::new(alone).needs_the_one_before(), "{alone}");
         }
+    }
+
+    #[test]
+    fn extensions_have_the_order_of_their_bytes() {
+        let mut words = [
+            "txt",
+            "",
+            "c",
+            "tar.gz",
+            "0123456789-_+xyz",
+            "cc",
+            "ta",
+            "z",
+        ];
+        words.sort_unstable();
+        assert!(words.map(Extension::new).is_sorted());
     }
 
     #[test]

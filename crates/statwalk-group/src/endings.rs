@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-use super::category::Category;
-use super::extension::{Ending, Extension};
+use crate::category::Category;
+use crate::extension::{Ending, Extension};
 
 /// How many endings are remembered, as a power of two.
 const POWER: u32 = 6;
@@ -16,7 +16,7 @@ const POWER: u32 = 6;
 /// names need not be looked at again.
 ///
 /// ```
-/// use statwalk_core::{Category, Endings};
+/// use statwalk_group::{Category, Endings};
 /// let mut endings = Endings::default();
 /// let mut asked = 0;
 /// for name in ["holiday.jpg", "birthday.jpg", "letter.odt", "winter.jpg"] {
@@ -67,7 +67,7 @@ impl<T: Copy> Endings<T> {
 
     /// The answer for an ending; absent where it is not remembered.
     #[inline]
-    pub(super) fn get(&self, ending: Option<Ending>) -> Option<T> {
+    pub(crate) fn get(&self, ending: Option<Ending>) -> Option<T> {
         let ending = ending?;
         let (known, value) = self.slots[ending.slot(POWER)];
         (known == ending).then_some(value)
@@ -75,7 +75,7 @@ impl<T: Copy> Endings<T> {
 
     /// Remembers it, unless names with this last extension can differ.
     #[inline]
-    pub(super) fn keep(&mut self, ending: Option<Ending>, last: Extension, value: T) {
+    pub(crate) fn keep(&mut self, ending: Option<Ending>, last: Extension, value: T) {
         if let Some(ending) = ending
             && !last.needs_the_one_before()
         {

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
 
-use super::extension::{Extension, Parts};
+use crate::extension::{Extension, Parts};
 
 /// The kind of content that the name of a file promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,7 +73,7 @@ impl Category {
     /// name is a rotated log's, a shared library's, or the section of a manual page.
     ///
     /// ```
-    /// use statwalk_core::Category;
+    /// use statwalk_group::Category;
     /// assert_eq!(Category::of_name(b"holiday.JPG"), Category::Image);
     /// assert_eq!(Category::of_name(b"home.tar.zst"), Category::Archive);
     /// assert_eq!(Category::of_name(b"libc.so.6"), Category::Object);
@@ -89,7 +89,7 @@ impl Category {
     /// grouped: [`Category::of_name`] and [`Extension::of_name`] in one.
     ///
     /// ```
-    /// use statwalk_core::{Category, Extension};
+    /// use statwalk_group::{Category, Extension};
     /// let (category, extension) = Category::and_extension_of_name(b"home.tar.gz");
     /// assert_eq!(category, Category::Archive);
     /// assert_eq!(extension, Extension::of_name(b"home.tar.gz"));
@@ -147,7 +147,7 @@ impl Category {
     ///
     /// Names that need no extension before it ([`Extension::needs_the_one_before`]) and have
     /// a dot within have the same category where all behind that dot is the same.
-    pub(super) fn with_last(name: &[u8], last: Extension) -> Category {
+    pub(crate) fn with_last(name: &[u8], last: Extension) -> Category {
         let name = match name.iter().rposition(|&byte| byte == b'/') {
             Some(slash) => &name[slash + 1..],
             None => name,
@@ -193,7 +193,7 @@ impl Extension {
     /// Any other can be a name: `crontab.kim` ends with that of a user.
     ///
     /// ```
-    /// use statwalk_core::Extension;
+    /// use statwalk_group::Extension;
     /// let is_known = |name: &str| Extension::of_name(name.as_bytes()).is_known();
     /// assert!(is_known("home.tar.gz") && is_known("ls.1.gz"));
     /// assert!(!is_known("crontab.kim") && !is_known("Makefile"));
