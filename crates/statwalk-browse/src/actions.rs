@@ -2,6 +2,7 @@
 
 //! The actions of the list of keys.
 
+use statwalk_group::{FileType, GroupKey, Grouping};
 use std::time::Duration;
 
 use statwalk_view::grouped;
@@ -13,7 +14,6 @@ use crate::filter::{Bytes, Filter, SortKey};
 use crate::keys::Action;
 use crate::list::{ListRows, RowKey};
 use crate::prompt::{Form, Line};
-use crate::tally::{By, Group};
 use crate::view::View;
 
 impl Browser {
@@ -133,12 +133,12 @@ impl Browser {
             Action::Tree => self.show(View::Tree),
             Action::Largest => self.show(View::Largest),
             Action::Types => self.show(match self.chosen.view {
-                View::Groups(By::Category) => View::Groups(By::Ending),
-                _ => View::Groups(By::Category),
+                View::Groups(Grouping::Category) => View::Groups(Grouping::Type),
+                _ => View::Groups(Grouping::Category),
             }),
-            Action::Owners => self.show(View::Groups(By::Owner)),
-            Action::Ages => self.show(View::Groups(By::Age)),
-            Action::Sizes => self.show(View::Groups(By::Size)),
+            Action::Owners => self.show(View::Groups(Grouping::Owner)),
+            Action::Ages => self.show(View::Groups(Grouping::Age)),
+            Action::Sizes => self.show(View::Groups(Grouping::Size)),
             Action::Errors => self.show(View::Errors),
             Action::Marks => self.show(View::Marks),
             Action::Rebuildable => self.show(View::Rebuildable),
@@ -221,16 +221,16 @@ impl Browser {
 
     pub(crate) fn enter(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
         if let Some(tally) = self.list.group() {
-            let group = tally.group.clone();
+            let group = tally.group;
             let View::Groups(by) = self.chosen.view else {
                 return;
             };
             let mut filter = self.chosen.filter.clone();
-            match (&group, by) {
-                (Group::Directories, _) => {
+            match group {
+                GroupKey::Kind(FileType::Directory) => {
                     return self.say("every directory is shown anyway", at);
                 }
-                (Group::Owner(uid), _) => filter.uid = Some(*uid),
+                GroupKey::Owner(uid) => filter.uid = Some(uid),
                 _ => filter.only(by, group),
             }
             self.chosen.view = View::Tree;

@@ -2,6 +2,7 @@
 
 //! The answers to questions that can take long.
 
+use statwalk_group::GroupKey;
 use std::ops::ControlFlow;
 
 use crate::data::{Data, Entry, ItemId, Kind};
@@ -9,10 +10,9 @@ use crate::disk::Disk;
 use crate::filter::{Sort, SortKey, is_hidden};
 use crate::findings::findings;
 use crate::list::{All, ListRows, Query, Wanted};
-use crate::names::Names;
 use crate::ranking::Ranking;
 use crate::rebuildable::rebuildable;
-use crate::tally::{Group, GroupTally, tally};
+use crate::tally::{GroupTally, tally};
 
 /// The most rows of a list of items from everywhere below a directory.
 pub(crate) const BELOW_MAX: usize = 1_000;
@@ -55,7 +55,6 @@ impl Answer {
 pub fn answer(
     data: &dyn Data,
     query: &Query,
-    names: Names,
     stop: &dyn Fn() -> bool,
     disk: &dyn Disk,
 ) -> Option<Answer> {
@@ -82,7 +81,7 @@ pub fn answer(
             let roots = query.dir.map_or_else(|| data.roots(), |dir| vec![dir]);
             let mut groups: Vec<GroupTally> = Vec::new();
             for root in roots {
-                for more in tally(data, root, *by, query.now_ns, names, stop)? {
+                for more in tally(data, root, *by, query.now_ns, stop)? {
                     match groups.iter_mut().find(|known| known.group == more.group) {
                         Some(known) => known.sums.add(&more.sums),
                         None => groups.push(more),
@@ -197,10 +196,18 @@ fn groups_answer(mut groups: Vec<GroupTally>, query: &Query) -> Answer {
     let bytes = |tally: &GroupTally| tally.sums.bytes(query.bytes);
     let whole = groups.iter().map(bytes).sum();
     let largest = groups.iter().map(bytes).max().unwrap_or(0);
-    let has_order = |group: &Group| matches!(group, Group::Age(_) | Group::Size(_));
-    let is_scale = groups.iter().any(|tally| has_order(&tally.group));
+    let has_order = |group| {
+        matches!(
+            group,
+            GroupKey::ModifiedWithin(_) | GroupKey::SizeBelowPower(_)
+        )
+    };
+    let is_scale = groups.iter().any(|tally| has_order(tally.group));
     groups.sort_unstable_by(|a, b| {
-        let by_group = a.group.cmp(&b.group);
+        let by_group = match (a.group, b.group) {
+            (GroupKey::Category(a), GroupKey::Category(b)) => a.label().cmp(b.label()),
+            (a, b) => a.cmp(&b),
+        };
         let order = match query.sort.key {
             // Ages and sizes are a scale, which is read from one end to the other.
             SortKey::Size if is_scale => by_group,

@@ -19,7 +19,6 @@ use crate::known_answers::KnownAnswers;
 use crate::list::{List, ListRows, Query, RowKey, Wanted};
 use crate::marks::Marks;
 use crate::message::Message;
-use crate::names::Names;
 use crate::prompt::{Form, Line};
 use crate::removal::{RemovalReport, RemovalState};
 use crate::report::ReportState;
@@ -54,8 +53,8 @@ pub struct Options {
     pub charset: Charset,
     /// Whether there is colour.
     pub colour: Colour,
-    /// The names of owners, categories and endings.
-    pub names: Names,
+    /// The name of an owner; absent where nobody knows it.
+    pub owner: fn(uid: u32) -> Option<String>,
     /// Whether shells and other programs may be started.
     pub starts_programs: bool,
     /// Whether the scan follows symbolic links, so that a file can be a link to one.

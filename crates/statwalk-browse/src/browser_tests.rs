@@ -353,8 +353,10 @@ fn groups_filter_the_tree() {
     assert!(trial.screen()[0].starts_with(" Types  /data"));
     let groups = [
         "images",
-        "unknown",
+        "documents",
+        "no extension",
         "directories",
+        "source code",
         "links, devices, sockets, pipes",
     ];
     assert_eq!(trial.names(), groups);

@@ -2,11 +2,11 @@
 
 //! The choice of rows, and their order.
 
+use statwalk_group::{GroupKey, Grouping};
 use statwalk_view::{NamePattern, SizeFilter};
 
 use crate::data::{Item, Kind};
-use crate::names::Names;
-use crate::tally::{By, Group, group_of};
+use crate::tally::group_of;
 
 /// Which of the two sizes is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub struct Filter {
     /// The owner.
     pub uid: Option<u32>,
     /// The groups that the item belongs to, one of each partition at most.
-    pub groups: Vec<(By, Group)>,
+    pub groups: Vec<(Grouping, GroupKey)>,
     /// The end of the name.
     pub name_end: Option<NamePattern>,
     /// The pattern that the name matches.
@@ -88,7 +88,7 @@ impl Filter {
     /// Whether an item that is no directory passes. `now_ns` is the moment that ages count
     /// from.
     #[must_use]
-    pub fn passes(&self, item: &Item<'_>, now_ns: i64, names: Names) -> bool {
+    pub fn passes(&self, item: &Item<'_>, now_ns: i64) -> bool {
         let changed_ns = item.newest_ns;
         let from = |ns: i64| changed_ns.is_some_and(|changed| changed >= ns);
         let before = |ns: i64| changed_ns.is_some_and(|changed| changed < ns);
@@ -102,11 +102,11 @@ impl Filter {
             && self.uid.is_none_or(|uid| item.uid == Some(uid))
             && (self.name_end.as_ref()).is_none_or(|end| end.fits(&item.name))
             && (self.name.as_ref()).is_none_or(|name| name.fits(&item.name))
-            && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns, names) == *group)
+            && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns) == *group)
     }
 
     /// Lets only one group of a partition pass.
-    pub fn only(&mut self, by: By, group: Group) {
+    pub fn only(&mut self, by: Grouping, group: GroupKey) {
         self.groups.retain(|(known, _)| *known != by);
         self.groups.push((by, group));
     }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use crate::counted::Counted;
 use crate::data::{Data, Fault, Inode, Item, ItemId, Kind};
 use crate::filter::Filter;
-use crate::names::Names;
 
 /// Other data, where only items that pass a filter count.
 ///
@@ -21,7 +20,6 @@ pub struct Filtered {
     data: Arc<dyn Data>,
     filter: Filter,
     now_ns: i64,
-    names: Names,
     /// By directory, the sums of the items in it that pass.
     sums: HashMap<ItemId, Counted>,
 }
@@ -43,7 +41,6 @@ impl Filtered {
         data: Arc<dyn Data>,
         filter: Filter,
         now_ns: i64,
-        names: Names,
         stop: &dyn Fn() -> bool,
     ) -> Option<Filtered> {
         let mut sums: HashMap<ItemId, Counted> = HashMap::new();
@@ -54,7 +51,7 @@ impl Filtered {
         for root in data.roots() {
             order.push((root, None));
             if let Some(item) = data.item(root).filter(|item| item.kind != Kind::Directory) {
-                if filter.passes(&item, now_ns, names) {
+                if filter.passes(&item, now_ns) {
                     sums.entry(root).or_default().add(&Counted::of(&item));
                 }
                 continue;
@@ -68,7 +65,7 @@ impl Filtered {
                 let item = &entry.item;
                 if item.kind == Kind::Directory {
                     order.push((entry.id, Some(entry.parent)));
-                } else if filter.passes(item, now_ns, names) {
+                } else if filter.passes(item, now_ns) {
                     let more = Counted::of(item);
                     sums.entry(entry.parent).or_default().add(&more);
                 }
@@ -88,7 +85,6 @@ impl Filtered {
             data,
             filter,
             now_ns,
-            names,
             sums,
         })
     }
@@ -151,7 +147,7 @@ impl Data for Filtered {
         self.data.children(dir, &mut |id, item| {
             let counts = match item.kind {
                 Kind::Directory => self.sums.contains_key(&id),
-                _ => self.filter.passes(&item, self.now_ns, self.names),
+                _ => self.filter.passes(&item, self.now_ns),
             };
             match counts {
                 true => visit(id, self.adapted(id, item)),

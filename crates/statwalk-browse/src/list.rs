@@ -2,12 +2,13 @@
 
 //! The rows of a view, and the cursor on one of them.
 
+use statwalk_group::{GroupKey, Grouping};
 use statwalk_view::NamePattern;
 
 use crate::answer::Answer;
 use crate::data::{Data, Fault, ItemId};
 use crate::filter::{Bytes, Sort};
-use crate::tally::{By, Group, GroupTally};
+use crate::tally::GroupTally;
 
 /// A question for the rows of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub(crate) enum Wanted {
     /// The directories below it that a program makes again.
     Rebuildable,
     /// Groups of everything below it.
-    Groups(By),
+    Groups(Grouping),
     /// The faults below it.
     Faults,
     /// These items.
@@ -90,7 +91,7 @@ pub(crate) enum ListRows {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowKey {
     Item(ItemId),
-    Group(Group),
+    Group(GroupKey),
     Fault(Vec<u8>),
 }
 
@@ -117,7 +118,7 @@ impl ListRows {
             ListRows::Items(ids) => ids.get(place).copied().map(RowKey::Item),
             ListRows::Groups(groups) => {
                 let group = groups.get(place)?;
-                Some(RowKey::Group(group.group.clone()))
+                Some(RowKey::Group(group.group))
             }
             ListRows::Faults(faults, _) => {
                 let fault = faults.get(place)?;

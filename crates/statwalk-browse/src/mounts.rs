@@ -289,7 +289,7 @@ mod tests {
     use super::*;
     use crate::filter::Bytes;
     use crate::keys::Keymap;
-    use crate::trial::NAMES;
+    use crate::trial::OWNER;
     use ratatui_core::layout::Rect;
     use statwalk_view::{Charset, Colour, SizeFormat};
 
@@ -300,7 +300,7 @@ mod tests {
             bytes: Bytes::Disk,
             charset: Charset::Unicode,
             colour: Colour::Off,
-            names: NAMES,
+            owner: OWNER,
             starts_programs: true,
             follows_links: false,
             removes: false,

@@ -6,7 +6,7 @@ use crate::answer;
 use crate::data::{Data, Kind};
 use crate::event::{Effect, Event, Key};
 use crate::filter::Filter;
-use crate::trial::{NAMES, PlainDisk, Small, Trial, assert_screen, id, without};
+use crate::trial::{PlainDisk, Small, Trial, assert_screen, id, without};
 
 /// Projects with results of builds, and directories that only look so.
 fn projects() -> Small {
@@ -268,6 +268,6 @@ fn a_question_is_asked_once_and_ends_when_it_is_told() {
     };
     assert!(query.asks_disk());
     assert!(small.is_final());
-    assert_eq!(answer(&small, &query, NAMES, &|| true, &PlainDisk), None);
-    assert!(answer(&small, &query, NAMES, &|| false, &PlainDisk).is_some());
+    assert_eq!(answer(&small, &query, &|| true, &PlainDisk), None);
+    assert!(answer(&small, &query, &|| false, &PlainDisk).is_some());
 }

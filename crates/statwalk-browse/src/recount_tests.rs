@@ -6,6 +6,7 @@
 //! The user removed the directory of the first name of a file of 10 MB, and all sums lost
 //! its bytes, although another name stayed.
 
+use statwalk_group::Grouping;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use crate::edited::Edited;
 use crate::filter::{Bytes, Filter};
 use crate::filtered::Filtered;
 use crate::removal::Manner;
-use crate::tally::{By, tally};
-use crate::trial::{NAMES, NOW_NS, Small};
+use crate::tally::tally;
+use crate::trial::{NOW_NS, Small};
 use crate::way::item_at;
 
 const ROOTS: [&str; 2] = ["/a", "/r"];
@@ -153,8 +154,8 @@ fn items(data: &dyn Data) -> BTreeMap<String, (u128, u128, u64, bool, bool)> {
 fn groups(data: &dyn Data) -> Vec<(String, u64, u128)> {
     let mut groups = Vec::new();
     for root in data.roots() {
-        for by in [By::Category, By::Owner, By::Size] {
-            let tallies = tally(data, root, by, NOW_NS, NAMES, &|| false).unwrap();
+        for by in [Grouping::Category, Grouping::Owner, Grouping::Size] {
+            let tallies = tally(data, root, by, NOW_NS, &|| false).unwrap();
             let bytes = |tally: &crate::GroupTally| tally.sums.bytes(Bytes::Disk);
             let lines = tallies.iter();
             groups.extend(lines.map(|tally| {
@@ -344,7 +345,7 @@ impl World {
         };
         let filtered = |data: &Arc<dyn Data>| {
             let (data, filter) = (Arc::clone(data), filter.clone());
-            Filtered::new(data, filter, NOW_NS, NAMES, &|| false).unwrap()
+            Filtered::new(data, filter, NOW_NS, &|| false).unwrap()
         };
         assert_eq!(items(&filtered(&data)), items(&filtered(&fresh)));
     }

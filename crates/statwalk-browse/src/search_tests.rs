@@ -11,7 +11,7 @@ use statwalk_view::NamePattern;
 use crate::data::{Data, ItemId, Kind};
 use crate::event::{Effect, Event, Key};
 use crate::filter::Filter;
-use crate::trial::{NAMES, PlainDisk, Small, Trial, id, renewed, without};
+use crate::trial::{PlainDisk, Small, Trial, id, renewed, without};
 
 /// The line below the rows.
 fn foot(trial: &mut Trial) -> String {
@@ -108,7 +108,7 @@ fn only_the_last_text_is_answered() {
     assert!(foot(&mut trial).ends_with("searching"));
     let second = question(&mut trial, 's');
     let give = |trial: &mut Trial, query| {
-        let answer = crate::answer(&*trial.data, query, NAMES, &|| false, &PlainDisk).unwrap();
+        let answer = crate::answer(&*trial.data, query, &|| false, &PlainDisk).unwrap();
         trial.give(Event::Answer(answer));
     };
     give(&mut trial, &first);
@@ -367,7 +367,7 @@ fn a_slow_question_is_not_asked_again_before_its_answer() {
             []
         );
     }
-    let answer = crate::answer(&*trial.data, query, NAMES, &|| false, &PlainDisk).unwrap();
+    let answer = crate::answer(&*trial.data, query, &|| false, &PlainDisk).unwrap();
     let event = Event::Answer(answer);
     assert_eq!(trial.browser.update(event, trial.at, &*trial.data), []);
     // It took nine seconds, so another one comes later.

@@ -5,88 +5,46 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use statwalk_view::{age_bucket, size_bucket};
+use statwalk_group::{Facts, FileType, GroupKey, Grouping};
 
 use crate::counted::Counted;
 use crate::data::{Data, Item, ItemId, Kind};
-use crate::names::Names;
-
-/// The property by which items make groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum By {
-    /// The content that the name promises.
-    Category,
-    /// The ending of the name.
-    Ending,
-    /// The owner.
-    Owner,
-    /// The age of the last modification.
-    Age,
-    /// The length.
-    Size,
-}
-
-/// One group of items.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Group {
-    /// Directories themselves.
-    Directories,
-    /// Everything that is neither a directory nor a regular file.
-    Others,
-    /// Files of a category, by its name.
-    Category(&'static str),
-    /// Files without an ending.
-    NoEnding,
-    /// Files whose names end with a point and this, in small letters.
-    Ending(Vec<u8>),
-    /// Items of this user.
-    Owner(u32),
-    /// Items whose owner is not known.
-    UnknownOwner,
-    /// Items of an age, by the place in the table of ages.
-    Age(usize),
-    /// Items whose modification is not known, or lies in the future.
-    NoAge,
-    /// Files of a length, by the place in the table of sizes.
-    Size(usize),
-}
 
 /// A group with its sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupTally {
     /// The group.
-    pub group: Group,
+    pub group: GroupKey,
     /// The sums of its items.
     pub sums: Counted,
 }
 
-const SECOND_NS: u128 = 1_000_000_000;
-
-/// The group that an item belongs to.
-pub(crate) fn group_of(item: &Item<'_>, by: By, now_ns: i64, names: Names) -> Group {
-    match (by, item.kind) {
-        (By::Owner, _) => item.uid.map_or(Group::UnknownOwner, Group::Owner),
-        (By::Category | By::Ending | By::Size | By::Age, Kind::Directory) => Group::Directories,
-        (By::Category | By::Ending | By::Size, Kind::Link | Kind::Other | Kind::Rest) => {
-            Group::Others
-        }
-        (By::Category, Kind::File) => Group::Category((names.category)(&item.name)),
-        (By::Ending, Kind::File) => match (names.ending)(&item.name) {
-            ending if ending.is_empty() => Group::NoEnding,
-            ending => Group::Ending(ending),
-        },
-        (By::Size, Kind::File) => Group::Size(size_bucket(item.apparent_bytes)),
-        (By::Age, _) => match item.newest_ns.and_then(|ns| age_s(ns, now_ns)) {
-            None => Group::NoAge,
-            Some(age_s) => Group::Age(age_bucket(age_s)),
-        },
+/// The group that an item belongs to; of ages and sizes, the class.
+pub(crate) fn group_of(item: &Item<'_>, by: Grouping, now_ns: i64) -> GroupKey {
+    let kind = match item.kind {
+        Kind::Directory => FileType::Directory,
+        Kind::File => FileType::File,
+        Kind::Link | Kind::Other | Kind::Rest => FileType::Unknown,
+    };
+    // The numbers of a directory are those of its items, and few look for the size of a link.
+    let is_apart = match by {
+        Grouping::Owner => false,
+        Grouping::Age => kind.is_dir(),
+        _ => !kind.is_file(),
+    };
+    if is_apart {
+        return GroupKey::Kind(kind);
     }
-}
-
-/// The whole seconds since a time; absent where it is in the future.
-fn age_s(time_ns: i64, now_ns: i64) -> Option<u64> {
-    let age_ns = u128::try_from(i128::from(now_ns) - i128::from(time_ns)).ok()?;
-    u64::try_from(age_ns / SECOND_NS).ok()
+    let facts = Facts {
+        name: &item.name,
+        kind,
+        depth: 0,
+        size_bytes: u64::try_from(item.apparent_bytes).ok(),
+        mtime_ns: item.newest_ns,
+        uid: item.uid,
+        gid: None,
+    };
+    by.key(&facts, now_ns).class()
 }
 
 /// The groups of everything below a directory. Absent where `stop` asked to end.
@@ -97,16 +55,15 @@ fn age_s(time_ns: i64, now_ns: i64) -> Option<u64> {
 pub(crate) fn tally(
     data: &dyn Data,
     dir: ItemId,
-    by: By,
+    by: Grouping,
     now_ns: i64,
-    names: Names,
     stop: &dyn Fn() -> bool,
 ) -> Option<Vec<GroupTally>> {
-    let mut groups: HashMap<Group, Counted> = HashMap::new();
+    let mut groups: HashMap<GroupKey, Counted> = HashMap::new();
     let mut add = |group, sums: &Counted| groups.entry(group).or_default().add(sums);
     let root = data.item(dir)?;
     if root.kind != Kind::Directory {
-        let group = group_of(&root, by, now_ns, names);
+        let group = group_of(&root, by, now_ns);
         let sums = Counted::of(&root);
         return Some(vec![GroupTally { group, sums }]);
     }
@@ -126,7 +83,7 @@ pub(crate) fn tally(
             own.take_away(&Counted::of(&child));
             match child.kind {
                 Kind::Directory => waiting.push((id, owned(child))),
-                _ => add(group_of(&child, by, now_ns, names), &Counted::of(&child)),
+                _ => add(group_of(&child, by, now_ns), &Counted::of(&child)),
             }
             ControlFlow::Continue(())
         });
@@ -134,7 +91,7 @@ pub(crate) fn tally(
             return None;
         }
         own.newest_ns = None;
-        add(group_of(&item, by, now_ns, names), &own);
+        add(group_of(&item, by, now_ns), &own);
     }
     // Under a filter, directories count as nothing themselves.
     groups.retain(|_, sums| sums.entries > 0 || sums.allocated_bytes > 0);

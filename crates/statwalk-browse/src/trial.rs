@@ -21,25 +21,12 @@ use crate::filter::Bytes;
 use crate::filtered::Filtered;
 use crate::keys::Keymap;
 use crate::removal::Manner;
-use crate::{Answer, Browser, Cursor, Names, Options, answer};
+use crate::{Answer, Browser, Cursor, Options, answer};
 
 pub(crate) const NOW_NS: i64 = 1_700_000_000_000_000_000;
 pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 
-pub(crate) const NAMES: Names = Names {
-    owner: |uid| (uid == 0).then(|| "root".to_owned()),
-    category: |name| match name.to_ascii_lowercase().ends_with(b".jpg") {
-        true => "images",
-        false => "unknown",
-    },
-    ending: |name| {
-        let point = name.iter().rposition(|&byte| byte == b'.');
-        let ending = point
-            .filter(|&point| point > 0)
-            .map(|point| &name[point + 1..]);
-        ending.unwrap_or_default().to_ascii_lowercase()
-    },
-};
+pub(crate) const OWNER: fn(u32) -> Option<String> = |uid| (uid == 0).then(|| "root".to_owned());
 
 /// The number of an item in the scan with the number 0.
 pub(crate) fn id(number: u64) -> ItemId {
@@ -246,7 +233,7 @@ impl Trial {
             bytes: Bytes::Disk,
             charset: Charset::Unicode,
             colour: Colour::Off,
-            names: NAMES,
+            owner: OWNER,
             starts_programs: true,
             follows_links: false,
             removes: false,
@@ -274,7 +261,7 @@ impl Trial {
                     Effect::Ask(query) => {
                         self.questions += 1;
                         let answer: Option<Answer> =
-                            answer(&*self.data, &query, NAMES, &|| false, &PlainDisk);
+                            answer(&*self.data, &query, &|| false, &PlainDisk);
                         events.push(Event::Answer(answer.unwrap()));
                     }
                     Effect::SetFilter(filter) => {
@@ -282,9 +269,9 @@ impl Trial {
                         let stop = || false;
                         self.data = match filter.is_empty() {
                             true => all,
-                            false => Arc::new(
-                                Filtered::new(all, filter.clone(), NOW_NS, NAMES, &stop).unwrap(),
-                            ),
+                            false => {
+                                Arc::new(Filtered::new(all, filter.clone(), NOW_NS, &stop).unwrap())
+                            }
                         };
                         events.push(Event::Filtered(filter));
                     }

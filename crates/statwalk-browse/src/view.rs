@@ -2,7 +2,7 @@
 
 //! The subjects of the rows, each of which has a number and a title.
 
-use crate::tally::By;
+use statwalk_group::Grouping;
 
 /// The subject of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) enum View {
     #[default]
     Tree,
     Largest,
-    Groups(By),
+    Groups(Grouping),
     Errors,
     Marks,
     /// The directories that a program makes again.
@@ -23,10 +23,10 @@ impl View {
     pub(crate) const ALL: [(View, &'static str); 10] = [
         (View::Tree, "Tree"),
         (View::Largest, "Largest"),
-        (View::Groups(By::Category), "Types"),
-        (View::Groups(By::Owner), "Owners"),
-        (View::Groups(By::Age), "Ages"),
-        (View::Groups(By::Size), "Sizes"),
+        (View::Groups(Grouping::Category), "Types"),
+        (View::Groups(Grouping::Owner), "Owners"),
+        (View::Groups(Grouping::Age), "Ages"),
+        (View::Groups(Grouping::Size), "Sizes"),
         (View::Errors, "Errors"),
         (View::Marks, "Marks"),
         (View::Rebuildable, "Rebuildable"),
@@ -36,7 +36,7 @@ impl View {
     pub(crate) fn number(self) -> usize {
         // Endings are the finer form of the types.
         let view = match self {
-            View::Groups(By::Ending) => View::Groups(By::Category),
+            View::Groups(Grouping::Type) => View::Groups(Grouping::Category),
             view => view,
         };
         let place = Self::ALL.iter().position(|(known, _)| *known == view);
@@ -45,7 +45,7 @@ impl View {
 
     pub(crate) fn title(self) -> &'static str {
         match self {
-            View::Groups(By::Ending) => "Endings",
+            View::Groups(Grouping::Type) => "Endings",
             view => Self::ALL[view.number()].1,
         }
     }

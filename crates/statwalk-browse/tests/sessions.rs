@@ -16,7 +16,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use statwalk_browse::{
     Browser, Bytes, Data, Disk, Effect, Event, Fault, Filtered, Inode, Item, ItemId, Key, Keymap,
-    Kind, Names, Notes, Options, ScanState, answer,
+    Kind, Notes, Options, ScanState, answer,
 };
 use statwalk_view::{Charset, Colour, SizeFormat};
 
@@ -151,21 +151,6 @@ impl Data for Small {
     }
 }
 
-const NAMES: Names = Names {
-    owner: |uid| (uid == 0).then(|| "root".to_owned()),
-    category: |name| match name.to_ascii_lowercase().ends_with(b".jpg") {
-        true => "images",
-        false => "other",
-    },
-    ending: |name| {
-        let point = name.iter().rposition(|&byte| byte == b'.');
-        let ending = point
-            .filter(|&point| point > 0)
-            .map(|point| &name[point + 1..]);
-        ending.unwrap_or_default().to_ascii_lowercase()
-    },
-};
-
 /// A browser, and a shell that answers all questions at once.
 struct Shell {
     browser: Browser,
@@ -182,7 +167,7 @@ impl Shell {
             bytes: Bytes::Disk,
             charset: Charset::Unicode,
             colour: Colour::Off,
-            names: NAMES,
+            owner: |uid| (uid == 0).then(|| "root".to_owned()),
             starts_programs: true,
             follows_links: false,
             removes: false,
@@ -207,7 +192,7 @@ impl Shell {
                 match wish {
                     Effect::Ask(query) => {
                         let answer =
-                            answer(&*self.data, &query, NAMES, &|| false, &NoDisk).expect(NO_STOP);
+                            answer(&*self.data, &query, &|| false, &NoDisk).expect(NO_STOP);
                         events.push(Event::Answer(answer));
                     }
                     Effect::SetFilter(filter) => {
@@ -215,7 +200,7 @@ impl Shell {
                         self.data = match filter.is_empty() {
                             true => all,
                             false => Arc::new(
-                                Filtered::new(all, filter.clone(), NOW_NS, NAMES, &|| false)
+                                Filtered::new(all, filter.clone(), NOW_NS, &|| false)
                                     .expect(NO_STOP),
                             ),
                         };

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod category;
+mod class;
 mod endings;
 mod extension;
 

@@ -14,7 +14,6 @@
 #![forbid(unsafe_code)]
 
 pub mod best_first;
-mod buckets;
 mod charset;
 mod colour;
 mod terminal;
@@ -48,7 +47,6 @@ pub mod rebuildable;
 pub use age::{MomentError, age, parse_moment};
 pub use bar::bar;
 pub use bar_plot::{PlotBar, bar_plot};
-pub use buckets::{AGE_BUCKETS, AgeBucket, SIZE_BUCKETS, SizeBucket, age_bucket, size_bucket};
 pub use charset::Charset;
 pub use colour::{Colour, Style};
 pub use count::{compact, counted, grouped, rate};

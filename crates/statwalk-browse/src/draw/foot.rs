@@ -2,6 +2,7 @@
 
 //! The lines below the rows: a summary, a line of input, and keys.
 
+use statwalk_group::Grouping;
 use statwalk_view::{
     Charset, NamePattern, SizeFilter, age, counted, grouped, text_width, truncate_end,
 };
@@ -12,7 +13,6 @@ use super::head::lower_bound;
 use crate::browser::{Browser, Mode};
 use crate::data::Data;
 use crate::list::ListRows;
-use crate::tally::By;
 use crate::view::View;
 
 /// A part of the line about the state.
@@ -293,7 +293,7 @@ impl Browser {
         parts.extend((filter.changed_before_ns).map(|ns| format!("older than {}", ago(ns))));
         parts.extend((filter.uid).map(|uid| format!("of {}", self.owner_text(uid, canvas))));
         let groups = filter.groups.iter();
-        parts.extend(groups.map(|(_, group)| self.group_name(group, canvas)));
+        parts.extend(groups.map(|&(_, group)| self.group_name(group, canvas)));
         parts.join(", ")
     }
 
@@ -360,7 +360,7 @@ impl Browser {
                     "q quit",
                 ],
                 View::Groups(by) => match by {
-                    By::Category => &[
+                    Grouping::Category => &[
                         "? help",
                         "Enter filter",
                         "3 endings",
@@ -368,7 +368,7 @@ impl Browser {
                         "1 tree",
                         "q quit",
                     ],
-                    By::Ending => &[
+                    Grouping::Type => &[
                         "? help",
                         "Enter filter",
                         "3 types",

@@ -2,9 +2,8 @@
 
 //! The rows, and only those that the screen has room for.
 
-use statwalk_view::{
-    AGE_BUCKETS, SIZE_BUCKETS, age, bar, grouped, share, text_width, truncate_to_width,
-};
+use statwalk_group::{Extension, FileType, GroupKey};
+use statwalk_view::{age, bar, grouped, share, text_width, truncate_to_width};
 
 use super::canvas::{Canvas, Look};
 use super::cursor::Cursor;
@@ -15,7 +14,7 @@ use crate::data::{Data, Fault, Item, ItemId, Kind};
 use crate::keys::{Action, TABLE};
 use crate::list::ListRows;
 use crate::search;
-use crate::tally::{Group, GroupTally};
+use crate::tally::GroupTally;
 use crate::view::View;
 
 /// The first column of a fault, behind those of the marks.
@@ -263,7 +262,7 @@ impl Browser {
     fn group_cells(&self, tally: &GroupTally, widths: &Widths, canvas: &Canvas<'_>) -> RowCells {
         let bytes = tally.sums.bytes(self.chosen.bytes);
         let absent = || canvas.charset.absent().to_owned();
-        let name = self.group_name(&tally.group, canvas);
+        let name = self.group_name(tally.group, canvas);
         RowCells {
             marks: String::new(),
             size: self.options.format.text(bytes),
@@ -279,24 +278,18 @@ impl Browser {
     }
 
     /// The name of a group, safe for the terminal.
-    pub(super) fn group_name(&self, group: &Group, canvas: &Canvas<'_>) -> String {
+    pub(super) fn group_name(&self, group: GroupKey, canvas: &Canvas<'_>) -> String {
         match group {
-            Group::Directories => "directories".to_owned(),
-            Group::Others => "links, devices, sockets, pipes".to_owned(),
-            Group::Category(name) => (*name).to_owned(),
-            Group::NoEnding => "no ending".to_owned(),
-            Group::Ending(ending) => format!(".{}", canvas.name(ending)),
-            Group::Owner(uid) => self.owner_text(*uid, canvas),
-            Group::UnknownOwner => "unknown".to_owned(),
-            Group::Age(place) => AGE_BUCKETS[*place].label.to_owned(),
-            Group::NoAge => "unknown, or in the future".to_owned(),
-            Group::Size(place) => SIZE_BUCKETS[*place].label.to_owned(),
+            GroupKey::Kind(FileType::Unknown) => "links, devices, sockets, pipes".to_owned(),
+            GroupKey::Extension(none) if none == Extension::of_name(b"") => "no ending".to_owned(),
+            GroupKey::Owner(uid) => self.owner_text(uid, canvas),
+            group => group.label(),
         }
     }
 
     /// The name of an owner, or the number where nobody knows it.
     pub(super) fn owner_text(&self, uid: u32, canvas: &Canvas<'_>) -> String {
-        match (self.options.names.owner)(uid) {
+        match (self.options.owner)(uid) {
             Some(name) => canvas.name(name.as_bytes()),
             None => uid.to_string(),
         }

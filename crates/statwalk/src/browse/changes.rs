@@ -7,7 +7,6 @@ use std::sync::Arc;
 use statwalk_browse::{Data, Event, Filter, Filtered, ItemId, Manner, item_at};
 
 use super::message::Message;
-use super::names::NAMES;
 use super::numbers::{Newer, Reading, Reason, Taken};
 use super::scan::LiveScan;
 use super::screen::Screen;
@@ -209,7 +208,7 @@ impl Shell {
         };
         let now_ns = clock::now_ns();
         self.desks.filters.ask_for_the_last(move |stop| {
-            let filtered = Filtered::new(all, filter.clone(), now_ns, NAMES, stop)?;
+            let filtered = Filtered::new(all, filter.clone(), now_ns, stop)?;
             Some(Message::Filtered(filter, Arc::new(filtered)))
         });
     }

@@ -18,7 +18,6 @@ mod live_data;
 mod message;
 mod modes;
 mod mounts;
-pub(crate) mod names;
 mod numbers;
 mod place;
 mod real_disk;
@@ -53,7 +52,6 @@ use statwalk_view::{SizeFormat, escape};
 
 use self::desk::Desk;
 use self::message::Message;
-use self::names::NAMES;
 use self::numbers::{Numbers, Reason};
 use self::place::Place;
 use self::real_disk::RealDisk;
@@ -490,7 +488,7 @@ impl Shell {
             false => &mut self.desks.rows,
         };
         desk.ask(move |stop| {
-            let answer = answer(&*data, &query, NAMES, stop, &RealDisk)?;
+            let answer = answer(&*data, &query, stop, &RealDisk)?;
             Some(Message::Event(Event::Answer(answer)))
         });
     }

@@ -28,13 +28,13 @@ use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
 use statwalk_testkit::{Scratch, or_skip, program, remove_tree};
 use statwalk_view::{Charset, Colour, SizeFormat, text_width};
 
-use super::names::NAMES;
 use super::screen::{Input, Screen};
 use super::sightings::Sightings;
 use super::{IDLE_WAIT, Shell};
 use crate::failure::Failure;
 use crate::flags::{BrowseFlags, parse_as};
 use crate::request::Request;
+use crate::system::accounts;
 
 /// The clock of the screen runs so many times as fast as the one on the wall, and its waits
 /// are as much shorter.
@@ -252,7 +252,7 @@ fn shell(root: &Path, size: (u16, u16)) -> Shell {
         bytes: Bytes::Disk,
         charset: Charset::Unicode,
         colour: Colour::Off,
-        names: NAMES,
+        owner: accounts::user_text,
         starts_programs: false,
         follows_links: false,
         removes: true,

@@ -20,7 +20,6 @@ use statwalk_testkit::{Random, Scratch};
 use statwalk_view::NamePattern;
 
 use super::message::Message;
-use super::names::NAMES;
 use super::scan::LiveScan;
 use super::{refresh, scan};
 use crate::flags::When;
@@ -122,7 +121,7 @@ fn rows_without_a_mark_are_exact_after_a_stop() {
             ..Filter::default()
         };
         let filtered = |data: &Arc<dyn Data>| {
-            let filtered = Filtered::new(Arc::clone(data), filter.clone(), 0, NAMES, &|| false);
+            let filtered = Filtered::new(Arc::clone(data), filter.clone(), 0, &|| false);
             rows(&filtered.unwrap())
         };
         let (whole, whole_filtered) = (rows(&*whole), filtered(&whole));

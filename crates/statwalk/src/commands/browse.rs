@@ -7,12 +7,12 @@ use std::ffi::OsString;
 use statwalk_browse::{Bytes, Options};
 use statwalk_view::SizeFormat;
 
-use crate::browse::names::NAMES;
 use crate::browse::{self, keys_file};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::BrowseFlags;
 use crate::request::Request;
+use crate::system::accounts;
 use crate::system::screen;
 
 pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
@@ -29,7 +29,7 @@ pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
         },
         charset: screen::charset(),
         colour: screen::colour(flags.color),
-        names: NAMES,
+        owner: accounts::user_text,
         starts_programs: flags.read_only < 2,
         follows_links: flags.links.follow,
         removes: (flags.enable_delete || own.enables_delete) && flags.read_only == 0,

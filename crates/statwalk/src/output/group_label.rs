@@ -107,23 +107,4 @@ mod tests {
         check(GroupKey::SizeBelowPower(13), "4.00 KiB to below 8.00 KiB");
         check(GroupKey::SizeBelowPower(64), "8.00 EiB and more");
     }
-    #[test]
-    fn a_group_of_the_browser_is_a_union_of_those_of_stats() {
-        use statwalk_view::{AGE_BUCKETS, SIZE_BUCKETS, age_bucket, size_bucket};
-        for bucket in AGE_BUCKETS {
-            let limits = GroupKey::AGE_LIMITS_S;
-            assert!(limits.contains(&bucket.limit_s), "{bucket:?}");
-        }
-        // All of the fine group, and nothing above it.
-        let mut last = 0;
-        for limit_s in GroupKey::AGE_LIMITS_S {
-            assert_eq!(age_bucket(last + 1), age_bucket(limit_s));
-            last = limit_s.min(u64::MAX - 1);
-        }
-        for power in 0..=64 {
-            let [first, last] = [size_min(power), size_max(power)];
-            assert_eq!(size_bucket(first.into()), size_bucket(last.into()));
-        }
-        assert_eq!(size_bucket(u128::MAX), SIZE_BUCKETS.len() - 1);
-    }
 }

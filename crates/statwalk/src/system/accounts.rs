@@ -133,6 +133,11 @@ pub(crate) fn user_name(uid: u32) -> Option<Vec<u8>> {
     USERS.name(uid)
 }
 
+/// The name of a user, as far as it is text.
+pub(crate) fn user_text(uid: u32) -> Option<String> {
+    user_name(uid).map(|name| String::from_utf8_lossy(&name).into_owned())
+}
+
 /// The name of a group, exact bytes; absent where no group has the number.
 pub(crate) fn group_name(gid: u32) -> Option<Vec<u8>> {
     GROUPS.name(gid)
