@@ -60,6 +60,21 @@ impl GroupKey {
         }
     }
 
+    /// The classes of ages, the youngest first; the future is younger than all.
+    pub fn age_classes() -> impl Iterator<Item = GroupKey> {
+        let limits = AGES.iter().map(|&(limit_s, _)| Some(limit_s));
+        [None]
+            .into_iter()
+            .chain(limits)
+            .map(GroupKey::ModifiedWithin)
+    }
+
+    /// The classes of sizes, the smallest first.
+    pub fn size_classes() -> impl Iterator<Item = GroupKey> {
+        let powers = SIZES.iter().map(|&(power, _)| power);
+        powers.map(GroupKey::SizeBelowPower)
+    }
+
     /// Its words for people; those of its class where it is finer. Owners and groups are
     /// numbers.
     #[must_use]

@@ -3,7 +3,7 @@
 //! `statwalk stats`: entries in groups by type, category, owner, group, age, size or depth.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::ser::{Serialize, SerializeMap};
 use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Totals};
@@ -77,7 +77,7 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
         reverse: flags.reverse,
         rows_max: flags.lines.unwrap_or(usize::MAX),
     };
-    let mut sections = sections(groups);
+    let mut sections = sections(ordered(groups, request.form));
     let all = sections.iter();
     let whole = all.map(|section| section.sum.bytes(sizes)).sum();
     order.apply(&mut sections, flags.by[0], |section| &section.sum);
@@ -112,11 +112,27 @@ fn grouped_by(by: &[Grouping]) -> Result<Stats, Failure> {
     }
 }
 
-/// Puts the groups with the same first key together; they come in the order of their keys.
-fn sections(groups: Vec<StatsGroup>) -> Vec<Section> {
+/// The groups in the order of their keys: for a program as fine as they come, for people in
+/// classes of ages and sizes.
+fn ordered(groups: Vec<StatsGroup>, form: Form) -> BTreeMap<Vec<GroupKey>, Sum> {
+    let mut ordered = BTreeMap::<_, Sum>::new();
+    for mut group in groups {
+        if !matches!(form, Form::Json(_)) {
+            group.keys.iter_mut().for_each(|key| *key = key.class());
+        }
+        ordered.entry(group.keys).or_default().add(&Sum {
+            tally: group.tally,
+            sizes: group.sizes,
+        });
+    }
+    ordered
+}
+
+/// Puts the groups with the same first key together.
+fn sections(groups: BTreeMap<Vec<GroupKey>, Sum>) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    for group in groups {
-        let mut keys = group.keys.into_iter();
+    for (keys, sum) in groups {
+        let mut keys = keys.into_iter();
         let Some(first) = keys.next() else {
             continue;
         };
@@ -124,10 +140,6 @@ fn sections(groups: Vec<StatsGroup>) -> Vec<Section> {
             sections.push(Section::new(first));
         }
         if let Some(section) = sections.last_mut() {
-            let sum = Sum {
-                tally: group.tally,
-                sizes: group.sizes,
-            };
             section.add(keys.next(), sum);
         }
     }
@@ -222,7 +234,7 @@ impl Answer for StatsAnswer {
             }
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             let owners = &self.about.owners;
-            let labels: Vec<_> = (keys.into_iter()).map(|key| label(key, owners)).collect();
+            let labels: Vec<_> = (keys.into_iter()).map(|key| label(*key, owners)).collect();
             rows.row(&columns, &labels.join(&b'\t'))?;
         }
         Ok(())

@@ -26,7 +26,7 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, more: &Sum) {
+    pub(crate) fn add(&mut self, more: &Sum) {
         self.tally.entries += more.tally.entries;
         self.tally.apparent_bytes += more.tally.apparent_bytes;
         self.tally.allocated_bytes += more.tally.allocated_bytes;
@@ -136,11 +136,11 @@ impl GroupsTable<'_> {
         for section in &self.sections[..sections] {
             rows.push(row(
                 &section.sum,
-                Cell::Name(label(&section.key, self.owners)),
+                Cell::Name(label(section.key, self.owners).into()),
             ));
             let (shown, hidden) = section.parts.split_at(section.shown(parts));
             for (key, sum) in shown {
-                let name = [INDENT.as_bytes(), &label(key, self.owners)].concat();
+                let name = [INDENT.as_bytes(), &label(*key, self.owners)].concat();
                 rows.push(row(sum, Cell::Name(name.into())));
             }
             if !hidden.is_empty() {

@@ -6,12 +6,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::{CountedInodes, Extension, TopOf, Totals, Tree, TreeSink};
+use statwalk_core::{CountedInodes, Extension, GroupKey, TopOf, Totals, Tree, TreeSink};
 use statwalk_report::{
     Answer, Category, Choice, Detail, Directory, Ending, Failed, Large, Names, Owner, Space, Sums,
 };
 use statwalk_view::{SizeColumn, counted};
 
+use super::group_sums::GroupSums;
 use super::hints::Hints;
 use super::survey::{NOT_FILES, Survey};
 use super::tree::{Indices, Part, ScannedTree, bytes, place_of_owner};
@@ -88,7 +89,7 @@ pub(crate) fn answer<'a>(
         }
         None => (None, count()),
     };
-    let owners = owners_of(survey.owners.all());
+    let owners = owners_of(&survey.owners);
     let (categories, not_files) = survey.categories();
     let (listed, mut endings) = survey.endings();
     if let Some((_, Names::Redacted)) = page {
@@ -176,10 +177,10 @@ fn indices(
         .collect();
     endings.sort_unstable();
     let owners = places_of_owners(owners);
-    let numbered = survey.owners.all().iter();
+    let numbered = survey.owners.all();
     Indices {
         owners_of_tallies: numbered
-            .map(|&(uid, _)| place_of_owner(&owners, uid))
+            .map(|(key, _)| place_of_owner(&owners, uid_of(key)))
             .collect(),
         categories_of_tallies: survey.places_of_categories(&categories),
         of_groups: survey.places_of_groups(&categories, &endings),
@@ -298,8 +299,12 @@ fn directories(tree: &ScannedTree<'_, ()>, by: SizeColumn) -> Vec<Directory> {
 }
 
 /// The owners, the largest first.
-fn owners_of(all: &[(Option<u32>, Sums)]) -> Vec<Owner> {
+fn owners_of(groups: &GroupSums) -> Vec<Owner> {
     let mut names = OwnerNames::default();
+    let all: Vec<_> = groups
+        .all()
+        .map(|(key, sums)| (uid_of(key), sums))
+        .collect();
     names.keep_users(all.iter().filter_map(|&(uid, _)| uid));
     let owners = all.iter().map(|&(id, sums)| Owner {
         id,
@@ -312,6 +317,14 @@ fn owners_of(all: &[(Option<u32>, Sums)]) -> Vec<Owner> {
         by_size.then(a.id.cmp(&b.id))
     });
     owners
+}
+
+/// The owner of a group; absent where it is not known.
+fn uid_of(key: GroupKey) -> Option<u32> {
+    match key {
+        GroupKey::Owner(uid) => Some(uid),
+        _ => None,
+    }
 }
 
 /// The reasons for which the sums are a lower bound.

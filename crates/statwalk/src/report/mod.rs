@@ -4,8 +4,8 @@
 
 mod answer;
 mod file_name;
+mod group_sums;
 mod hints;
-mod owner_sums;
 mod space;
 mod survey;
 mod tallies;

@@ -8,28 +8,20 @@ use std::hash::Hash;
 
 use foldhash::fast::RandomState;
 use statwalk_core::{
-    Category, DirId, Endings, Extension, FileType, GroupKey, Node, SizeHistogram, Tree, TreeFile,
+    Category, DirId, Endings, Extension, FileType, GroupKey, Grouping, Node, SizeHistogram, Tree,
+    TreeFile,
 };
 use statwalk_report::{AgeGroup, Ending, SizeGroup, Sums, Tally};
 
-use super::owner_sums::OwnerSums;
+use super::group_sums::GroupSums;
 use super::tallies::Tallies;
 use super::tree::{bytes_of_directory, bytes_of_file, place_or_none};
-use crate::answer::owner_names::OwnerNames;
-use crate::output::group_label::label;
-use crate::output::json::{size_max, size_min};
 use crate::output::rows::roots;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// How many endings have a group of their own.
 const ENDINGS_MAX: usize = 40;
-
-/// The limits of ages, and the future.
-const AGES: usize = GroupKey::AGE_LIMITS_S.len() + 1;
-
-/// A group for each power of two, and one of empty files.
-const SIZES: usize = u64::BITS as usize + 1;
 
 pub(super) const NOT_FILES: &str = "directories, links and others";
 
@@ -48,7 +40,7 @@ struct Group {
 /// The sums of all groups.
 pub(super) struct Survey {
     now_s: i64,
-    pub(super) owners: OwnerSums,
+    pub(super) owners: GroupSums,
     /// With the numbers of categories and of owners as keys.
     pub(super) tallies: Tallies,
     /// All that were met, by their numbers.
@@ -60,12 +52,9 @@ pub(super) struct Survey {
     /// The number of the group of each file, by the number of the file. A number without a
     /// file has that of the first group, which can be missing.
     pub(super) of_files: Vec<u32>,
-    /// The future is the first.
-    ages: [Sums; AGES],
-    /// Files whose attributes are not known, or whose times do not fit.
-    no_age: Sums,
-    no_size: Sums,
-    sizes: [Sums; SIZES],
+    /// The classes of files; unknown are those whose attributes or times are not known.
+    ages: GroupSums,
+    sizes: GroupSums,
     histogram: SizeHistogram,
     not_files: Sums,
 }
@@ -85,17 +74,15 @@ impl Survey {
     pub(super) fn of(tree: &Tree, now_ns: i64) -> Survey {
         let mut survey = Survey {
             now_s: now_ns.div_euclid(SECOND_NS),
-            owners: OwnerSums::default(),
+            owners: GroupSums::new(Grouping::Owner),
             tallies: Tallies::default(),
             categories: Vec::new(),
             groups: HashMap::default(),
             sums: Vec::new(),
             of_endings: Endings::default(),
             of_files: vec![0; tree.file_number_end()],
-            ages: [Sums::default(); AGES],
-            no_age: Sums::default(),
-            no_size: Sums::default(),
-            sizes: [Sums::default(); SIZES],
+            ages: GroupSums::new(Grouping::Age),
+            sizes: GroupSums::new(Grouping::Size),
             histogram: SizeHistogram::default(),
             not_files: Sums::default(),
         };
@@ -151,7 +138,7 @@ impl Survey {
             newest_s: None,
         };
         self.not_files.add(sums);
-        let owner = self.owners.add(directory.uid(), sums);
+        let owner = self.owners.add(owner(directory.uid()), sums);
         tally.add_entry(Self::NO_CATEGORY, owner, own);
     }
 
@@ -164,7 +151,7 @@ impl Survey {
             entries: 1,
             newest_s: file.mtime_ns().map(|ns| ns.div_euclid(SECOND_NS)),
         };
-        let owner = self.owners.add(file.uid(), sums);
+        let owner = self.owners.add(owner(file.uid()), sums);
         if file.kind() != FileType::File {
             tally.add_entry(Self::NO_CATEGORY, owner, sums.allocated_bytes);
             self.not_files.add(sums);
@@ -178,21 +165,20 @@ impl Survey {
         }
         let is_known = !file.is_incomplete();
         let age = match sums.newest_s.filter(|_| is_known) {
-            Some(time_s) => &mut self.ages[self.age(time_s)],
-            None => &mut self.no_age,
+            Some(time_s) => self.age(time_s),
+            None => GroupKey::Unknown,
         };
-        age.add(sums);
+        self.ages.add(age, sums);
+        let mut size = GroupKey::Unknown;
         if is_known {
             // That of the file, also under a name where its bytes do not count.
             let size_bytes = file.apparent_bytes().unwrap_or(0);
-            let power = u64::BITS - size_bytes.leading_zeros();
-            self.sizes[power as usize].add(sums);
+            size = GroupKey::of_size(size_bytes).class();
             if !file.is_extra_link() {
                 self.histogram.add(size_bytes);
             }
-        } else {
-            self.no_size.add(sums);
         }
+        self.sizes.add(size, sums);
         sums.allocated_bytes
     }
 
@@ -215,12 +201,9 @@ impl Survey {
     }
 
     /// The page has times in whole seconds, and groups by them.
-    fn age(&self, time_s: i64) -> usize {
-        let Ok(age_s) = u64::try_from(i128::from(self.now_s) - i128::from(time_s)) else {
-            return 0;
-        };
-        let limits = GroupKey::AGE_LIMITS_S;
-        1 + limits.partition_point(|&limit_s| limit_s < age_s)
+    fn age(&self, time_s: i64) -> GroupKey {
+        let [now_ns, time_ns] = [self.now_s, time_s].map(|s| s.saturating_mul(SECOND_NS));
+        GroupKey::of_age(now_ns, time_ns).class()
     }
 
     /// The sums of all groups with the same part of their keys, the largest first.
@@ -280,32 +263,26 @@ impl Survey {
 
     /// The groups of ages, the youngest first.
     pub(super) fn ages(&self) -> Vec<AgeGroup> {
-        let limits = GroupKey::AGE_LIMITS_S;
-        let keys = [None].into_iter().chain(limits.into_iter().map(Some));
         // The second after the last of a group is the first of the younger one.
         let mut to_s = None;
-        let groups = keys.zip(self.ages).map(|(limit, sums)| {
-            let from_s = match limit {
-                None => self.now_s.checked_add(1),
-                Some(limit_s) => self.now_s.checked_sub_unsigned(limit_s),
+        let groups = GroupKey::age_classes().map(|key| {
+            let from_s = match key {
+                GroupKey::ModifiedWithin(Some(u64::MAX)) => None,
+                GroupKey::ModifiedWithin(Some(limit_s)) => self.now_s.checked_sub_unsigned(limit_s),
+                _ => self.now_s.checked_add(1),
             };
-            let from_s = from_s.filter(|_| limit != Some(u64::MAX));
             AgeGroup {
-                label: text(&GroupKey::ModifiedWithin(limit)),
+                label: key.label(),
                 from_s,
                 to_s: std::mem::replace(&mut to_s, from_s),
                 is_not_files: false,
-                sums,
+                sums: self.ages.of(key),
             }
         });
         let mut groups: Vec<_> = groups.collect();
-        let mut sums = self.not_files;
-        sums.add(self.no_age);
+        let (label, sums) = self.rest(&self.ages, "time");
         groups.push(AgeGroup {
-            label: match self.no_age.entries {
-                0 => NOT_FILES.to_owned(),
-                _ => format!("{NOT_FILES}, and files of unknown time"),
-            },
+            label,
             from_s: None,
             to_s: None,
             is_not_files: true,
@@ -316,26 +293,40 @@ impl Survey {
 
     /// The groups of sizes that have files, the smallest first.
     pub(super) fn sizes(&self) -> Vec<SizeGroup> {
-        let powers = (0..).zip(&self.sizes).filter(|(_, sums)| sums.entries > 0);
-        let groups = powers.map(|(power, &sums)| SizeGroup {
-            label: text(&GroupKey::SizeBelowPower(power)),
-            from_bytes: Some(size_min(power)),
-            to_bytes: size_max(power).checked_add(1),
-            sums,
+        let mut from_bytes = Some(0);
+        let groups = GroupKey::size_classes().map(|key| {
+            let to_bytes = match key {
+                GroupKey::SizeBelowPower(power) => 1_u64.checked_shl(power),
+                _ => None,
+            };
+            SizeGroup {
+                label: key.label(),
+                from_bytes: std::mem::replace(&mut from_bytes, to_bytes),
+                to_bytes,
+                sums: self.sizes.of(key),
+            }
         });
-        let mut groups: Vec<_> = groups.collect();
-        let mut sums = self.not_files;
-        sums.add(self.no_size);
+        let mut groups: Vec<_> = groups.filter(|group| group.sums.entries > 0).collect();
+        let (label, sums) = self.rest(&self.sizes, "size");
         groups.push(SizeGroup {
-            label: match self.no_size.entries {
-                0 => NOT_FILES.to_owned(),
-                _ => format!("{NOT_FILES}, and files of unknown size"),
-            },
+            label,
             from_bytes: None,
             to_bytes: None,
             sums,
         });
         groups
+    }
+
+    /// The words and the sum of all that is no file or has an unknown value.
+    fn rest(&self, groups: &GroupSums, value: &str) -> (String, Sums) {
+        let unknown = groups.of(GroupKey::Unknown);
+        let mut sums = self.not_files;
+        sums.add(unknown);
+        let label = match unknown.entries {
+            0 => NOT_FILES.to_owned(),
+            _ => format!("{NOT_FILES}, and files of unknown {value}"),
+        };
+        (label, sums)
     }
 
     /// Pairs of a percentage and a size: so many of all files are at most as large.
@@ -345,7 +336,7 @@ impl Survey {
     }
 }
 
-/// The label of an age or a size.
-fn text(key: &GroupKey) -> String {
-    String::from_utf8_lossy(&label(key, &OwnerNames::default())).into_owned()
+/// The group of an owner.
+fn owner(uid: Option<u32>) -> GroupKey {
+    uid.map_or(GroupKey::Unknown, GroupKey::Owner)
 }

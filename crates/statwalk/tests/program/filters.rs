@@ -425,16 +425,14 @@ fn entries_are_grouped() {
     assert_eq!(
         rows(&["--by=size", "-t", "f", "-S", "+1kB"]),
         [
-            "1000\t1\t512 B to below 1.00 KiB",
-            "2000\t1\t1.00 KiB to below 2.00 KiB",
-            "3000\t1\t2.00 KiB to below 4.00 KiB",
-            "500000\t1\t256 KiB to below 512 KiB",
-            "7000000\t1\t4.00 MiB to below 8.00 MiB",
+            "6000\t3\tbelow 4 KiB",
+            "500000\t1\t64 KiB to 1 MiB",
+            "7000000\t1\t1 to 64 MiB",
         ]
     );
     let ages = rows(&["--by=age", "-t", "f"]);
-    assert_eq!(ages.last().unwrap(), "501000\t2\tolder");
-    assert_eq!(ages[0], "7002015\t4\twithin 1 hour");
+    assert_eq!(ages.last().unwrap(), "504000\t3\tmore than 5 years");
+    assert_eq!(ages[0], "7002015\t4\twithin a day");
 
     let json = tree
         .run(&["stats", "--by=type", "--json", "tree"])

@@ -155,7 +155,7 @@ impl Fields for SizeHistogram {
 }
 
 /// The smallest size of a group of sizes below a power of two.
-pub(crate) fn size_min(power: u32) -> u64 {
+fn size_min(power: u32) -> u64 {
     match power {
         0 => 0,
         power => 1 << (power - 1),
@@ -163,7 +163,7 @@ pub(crate) fn size_min(power: u32) -> u64 {
 }
 
 /// The largest size of a group of sizes below a power of two.
-pub(crate) fn size_max(power: u32) -> u64 {
+fn size_max(power: u32) -> u64 {
     u64::MAX.checked_shr(64 - power).unwrap_or(0)
 }
 

@@ -23,7 +23,7 @@ use serde_json::ser::{CompactFormatter, PrettyFormatter};
 
 pub(crate) use changes::ChangesJson;
 pub(crate) use df::{DfJson, FileSystemJson, NotScannedJson};
-pub(crate) use entries::{EntryJson, GroupJson, Rebuildable, size_max, size_min};
+pub(crate) use entries::{EntryJson, GroupJson, Rebuildable};
 pub(crate) use extents::ExtentsJson;
 pub(crate) use object::{Field, Fields, Json, Object};
 pub(crate) use scan_report::Counted;

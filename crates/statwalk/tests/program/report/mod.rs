@@ -111,6 +111,13 @@ fn of_files(group: &Value, key: &str) -> String {
     }
 }
 
+fn class_of_age(end_s: i64) -> String {
+    match end_s {
+        i64::MAX => "oldest".to_owned(),
+        end_s => format!("within {end_s}"),
+    }
+}
+
 fn check_groups(tree: &Tree, page: &Page) {
     let category = |group: &Value| of_files(group, "category");
     let key = |group: &Value| group["key"].as_str().unwrap().to_owned();
@@ -136,6 +143,14 @@ fn check_groups(tree: &Tree, page: &Page) {
         groups.remove("not_files");
         groups
     };
+    // The page has classes: each is the sum of finer groups.
+    const YEAR_S: i64 = 365 * 86_400;
+    let ends_s = [1, 7, 30, 182].map(|days| days * 86_400);
+    let ends_s = [
+        ends_s,
+        [1, 2, 5, i64::MAX].map(|years: i64| years.saturating_mul(YEAR_S)),
+    ];
+    let ends_s = ends_s.concat();
     let now_s = |document: &Value| document["started_s"].as_i64().unwrap();
     let document = tree
         .run(&["stats", "--by", "age,type", "--json", "tree"])
@@ -144,7 +159,11 @@ fn check_groups(tree: &Tree, page: &Page) {
     for group in document["groups"].as_array().unwrap() {
         if group["type"] == "f" {
             let name = match (group.get("age_max_s"), group["age"].as_str()) {
-                (Some(limit), _) => format!("within {limit}"),
+                (Some(limit), _) => {
+                    let limit_s = limit.as_i64().unwrap();
+                    let class = ends_s.iter().find(|&&end_s| limit_s <= end_s);
+                    class_of_age(*class.unwrap())
+                }
                 (None, age) => age.unwrap_or("unknown").to_owned(),
             };
             let sum = ages.entry(name).or_default();
@@ -159,13 +178,8 @@ fn check_groups(tree: &Tree, page: &Page) {
         (Some(from_s), _) => {
             // The page was made some seconds earlier or later; limits are hours and more.
             let limit = now_s(&document) - from_s.as_i64().unwrap();
-            let limits = [3_600, 86_400, 604_800, 2_592_000, 7_776_000, 15_724_800];
-            let years = [1, 2, 5, 10].map(|years| years * 365 * 86_400);
-            let nearest = limits
-                .into_iter()
-                .chain(years)
-                .min_by_key(|one| (one - limit).abs());
-            format!("within {}", nearest.unwrap())
+            let nearest = ends_s.iter().min_by_key(|&end_s| end_s.abs_diff(limit));
+            class_of_age(*nearest.unwrap())
         }
     };
     let mut found = files_alone(groups(page, "ages", "files", age));
@@ -183,7 +197,9 @@ fn check_groups(tree: &Tree, page: &Page) {
     let mut sizes = Groups::new();
     for group in document["groups"].as_array().unwrap() {
         if let Some(from) = group.get("size_min_bytes").filter(|_| group["type"] == "f") {
-            let sum = sizes.entry(from.to_string()).or_default();
+            let starts = [0, 1, 4 << 10, 64 << 10, 1 << 20, 64 << 20, 1 << 30];
+            let class = starts.iter().rfind(|&&start| start <= number(from));
+            let sum = sizes.entry(class.unwrap().to_string()).or_default();
             let keys = ["allocated_bytes", "apparent_bytes", "entries"];
             (0..3).for_each(|index| sum[index] += number(&group[keys[index]]));
         }
