@@ -103,6 +103,12 @@ impl Category {
         )
     }
 
+    /// Its number, in the order of the variants.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
     /// Its name for people, in the plural: a new category must have one of its own.
     #[must_use]
     pub fn label(self) -> &'static str {

@@ -182,7 +182,6 @@ fn indices(
         owners_of_tallies: numbered
             .map(|(key, _)| place_of_owner(&owners, uid_of(key)))
             .collect(),
-        categories_of_tallies: survey.places_of_categories(&categories),
         of_groups: survey.places_of_groups(&categories, &endings),
         of_files: survey.of_files,
         tallies: survey.tallies,

@@ -28,27 +28,17 @@ pub(super) const NOT_FILES: &str = "directories, links and others";
 /// The category and the ending of a file.
 type Key = (Category, Extension);
 
-/// Files with the same category and the same ending.
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    /// Fewer than 2^32 groups fit into memory.
-    number: u32,
-    /// The number of the category.
-    category: u8,
-}
-
 /// The sums of all groups.
 pub(super) struct Survey {
     now_s: i64,
     pub(super) owners: GroupSums,
-    /// With the numbers of categories and of owners as keys.
+    /// With [`Category::number`] and the numbers of owners as keys.
     pub(super) tallies: Tallies,
-    /// All that were met, by their numbers.
-    categories: Vec<Category>,
-    groups: HashMap<Key, Group, RandomState>,
+    /// Fewer than 2^32 groups fit into memory.
+    groups: HashMap<Key, u32, RandomState>,
     /// The sums of groups, by their numbers.
     sums: Vec<(Key, Sums)>,
-    of_endings: Endings<Group>,
+    of_endings: Endings<u32>,
     /// The number of the group of each file, by the number of the file. A number without a
     /// file has that of the first group, which can be missing.
     pub(super) of_files: Vec<u32>,
@@ -76,7 +66,6 @@ impl Survey {
             now_s: now_ns.div_euclid(SECOND_NS),
             owners: GroupSums::new(Grouping::Owner),
             tallies: Tallies::default(),
-            categories: Vec::new(),
             groups: HashMap::default(),
             sums: Vec::new(),
             of_endings: Endings::default(),
@@ -158,10 +147,11 @@ impl Survey {
             return sums.allocated_bytes;
         }
         let group = self.group(file.name());
-        tally.add_entry(group.category, owner, sums.allocated_bytes);
-        self.sums[group.number as usize].1.add(sums);
+        let ((category, _), sum) = &mut self.sums[group as usize];
+        tally.add_entry(category.number(), owner, sums.allocated_bytes);
+        sum.add(sums);
         if let Some(number) = file.node().file_number() {
-            self.of_files[number] = group.number;
+            self.of_files[number] = group;
         }
         let is_known = !file.is_incomplete();
         let age = match sums.newest_s.filter(|_| is_known) {
@@ -182,20 +172,13 @@ impl Survey {
         sums.allocated_bytes
     }
 
-    fn group(&mut self, name: &[u8]) -> Group {
-        let (categories, groups, sums) = (&mut self.categories, &mut self.groups, &mut self.sums);
+    fn group(&mut self, name: &[u8]) -> u32 {
+        let (groups, sums) = (&mut self.groups, &mut self.sums);
         self.of_endings.of_name(name, |category, extension| {
-            *groups.entry((category, extension)).or_insert_with(|| {
-                let known = categories.iter().position(|&known| known == category);
-                let at = known.unwrap_or_else(|| {
-                    categories.push(category);
-                    categories.len() - 1
-                });
-                sums.push(((category, extension), Sums::default()));
-                Group {
-                    number: (sums.len() - 1) as u32,
-                    category: u8::try_from(at).expect("there are few categories"),
-                }
+            let key = (category, extension);
+            *groups.entry(key).or_insert_with(|| {
+                sums.push((key, Sums::default()));
+                (sums.len() - 1) as u32
             })
         })
     }
@@ -220,13 +203,6 @@ impl Survey {
     /// The categories, the largest first, and the sums of what is no file.
     pub(super) fn categories(&self) -> (Vec<(Category, Sums)>, Sums) {
         (self.sorted(|(category, _)| category), self.not_files)
-    }
-
-    /// The places of categories by their numbers, which are those of the tallies.
-    pub(super) fn places_of_categories(&self, places: &[(Category, u8)]) -> Vec<u8> {
-        let all = self.categories.iter();
-        all.map(|&category| place_or_none(places, category))
-            .collect()
     }
 
     /// The places of the category and of the ending of each group, by the number of the

@@ -35,8 +35,6 @@ pub(crate) struct Indices {
     pub(super) of_groups: Vec<(u8, u8)>,
     /// The bytes of each directory by category and by owner, with numbers for both.
     pub(super) tallies: Tallies,
-    /// The places of categories, by their numbers there.
-    pub(super) categories_of_tallies: Vec<u8>,
     /// The places of owners, by their numbers there.
     pub(super) owners_of_tallies: Vec<u32>,
     /// Owners with their places, by number.
@@ -76,8 +74,9 @@ impl Indices {
 
     /// The place of a category of the tallies.
     fn category_of(&self, number: u8) -> u8 {
-        let place = self.categories_of_tallies.get(usize::from(number));
-        place.copied().unwrap_or(self.not_files)
+        let of = |&(category, _): &(Category, u8)| category.number();
+        let at = self.categories.binary_search_by_key(&number, of);
+        at.map_or(self.not_files, |at| self.categories[at].1)
     }
 
     /// The place of an owner of the tallies.
