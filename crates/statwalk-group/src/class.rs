@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The few classes of ages and sizes that one screen shows, and the words for all groups.
+//! The few classes of ages and sizes that one screen shows.
 //!
 //! A class is a union of finer groups, so no two answers put an entry on two sides of a limit.
 
-use crate::extension::Extension;
-use crate::file_type::FileType;
 use crate::key::GroupKey;
 
 const DAY_S: u64 = 86_400;
@@ -40,6 +38,16 @@ fn class_of<L: Copy + PartialOrd>(classes: &[(L, &'static str)], limit: L) -> (L
     classes[at.min(classes.len() - 1)]
 }
 
+/// The limit and the words of the class that holds an age.
+pub(crate) fn age_class(limit_s: u64) -> (u64, &'static str) {
+    class_of(&AGES, limit_s)
+}
+
+/// The power and the words of the class that holds a size.
+pub(crate) fn size_class(power: u32) -> (u32, &'static str) {
+    class_of(&SIZES, power)
+}
+
 impl GroupKey {
     /// The class of ages or sizes that this group is a part of; any other group is its own.
     ///
@@ -53,9 +61,9 @@ impl GroupKey {
     pub fn class(self) -> GroupKey {
         match self {
             GroupKey::ModifiedWithin(Some(limit_s)) => {
-                GroupKey::ModifiedWithin(Some(class_of(&AGES, limit_s).0))
+                GroupKey::ModifiedWithin(Some(age_class(limit_s).0))
             }
-            GroupKey::SizeBelowPower(power) => GroupKey::SizeBelowPower(class_of(&SIZES, power).0),
+            GroupKey::SizeBelowPower(power) => GroupKey::SizeBelowPower(size_class(power).0),
             key => key,
         }
     }
@@ -74,43 +82,11 @@ impl GroupKey {
         let powers = SIZES.iter().map(|&(power, _)| power);
         powers.map(GroupKey::SizeBelowPower)
     }
-
-    /// Its words for people; those of its class where it is finer. Owners and groups are
-    /// numbers.
-    #[must_use]
-    pub fn label(self) -> String {
-        let text = match self {
-            GroupKey::Kind(kind) => match kind {
-                FileType::File => "files",
-                FileType::Directory => "directories",
-                FileType::Symlink => "symbolic links",
-                FileType::Fifo => "pipes",
-                FileType::Socket => "sockets",
-                FileType::CharDevice => "character devices",
-                FileType::BlockDevice => "block devices",
-                FileType::Unknown => "unknown",
-            },
-            GroupKey::Extension(Extension::NONE) => "no extension",
-            GroupKey::Extension(extension) => {
-                return format!(".{}", String::from_utf8_lossy(&extension.to_vec()));
-            }
-            GroupKey::Category(category) => category.label(),
-            GroupKey::Owner(number) | GroupKey::Group(number) | GroupKey::Depth(number) => {
-                return number.to_string();
-            }
-            GroupKey::ModifiedWithin(None) => "in the future",
-            GroupKey::ModifiedWithin(Some(limit_s)) => class_of(&AGES, limit_s).1,
-            GroupKey::SizeBelowPower(power) => class_of(&SIZES, power).1,
-            GroupKey::Unknown => "unknown",
-        };
-        text.to_owned()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::category::Category;
 
     #[test]
     fn a_class_is_a_union_of_finer_groups() {
@@ -119,26 +95,5 @@ mod tests {
         for key in (0..=64).map(GroupKey::SizeBelowPower) {
             assert!(key.class() >= key && key.class().class() == key.class());
         }
-    }
-
-    #[test]
-    fn groups_have_words() {
-        let check = |key: GroupKey, expected: &str| assert_eq!(key.label(), expected, "{key:?}");
-        check(GroupKey::Extension(Extension::new("rs")), ".rs");
-        check(GroupKey::Extension(Extension::NONE), "no extension");
-        check(GroupKey::Kind(FileType::Directory), "directories");
-        check(GroupKey::Category(Category::Source), "source code");
-        check(GroupKey::Group(4_000_000_001), "4000000001");
-        check(GroupKey::of_age(0, 1), "in the future");
-        check(GroupKey::ModifiedWithin(Some(3_600)), "within a day");
-        check(GroupKey::ModifiedWithin(Some(90 * DAY_S)), "1 to 6 months");
-        check(
-            GroupKey::ModifiedWithin(Some(10 * YEAR_S)),
-            "more than 5 years",
-        );
-        check(GroupKey::of_size(0), "empty");
-        check(GroupKey::of_size(4_095), "below 4 KiB");
-        check(GroupKey::of_size(4_096), "4 to 64 KiB");
-        check(GroupKey::of_size(u64::MAX), "1 GiB and more");
     }
 }

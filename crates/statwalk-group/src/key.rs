@@ -3,6 +3,7 @@
 //! The properties that entries are grouped by, and their values.
 
 use crate::category::Category;
+use crate::class::{age_class, size_class};
 use crate::extension::Extension;
 use statwalk_format::FileType;
 
@@ -176,6 +177,37 @@ impl GroupKey {
     pub fn of_size(size_bytes: u64) -> GroupKey {
         GroupKey::SizeBelowPower(u64::BITS - size_bytes.leading_zeros())
     }
+
+    /// Its words for people; those of its class where it is finer. Owners and groups are
+    /// numbers.
+    #[must_use]
+    pub fn label(self) -> String {
+        let text = match self {
+            GroupKey::Kind(kind) => match kind {
+                FileType::File => "files",
+                FileType::Directory => "directories",
+                FileType::Symlink => "symbolic links",
+                FileType::Fifo => "pipes",
+                FileType::Socket => "sockets",
+                FileType::CharDevice => "character devices",
+                FileType::BlockDevice => "block devices",
+                FileType::Unknown => "unknown",
+            },
+            GroupKey::Extension(Extension::NONE) => "no extension",
+            GroupKey::Extension(extension) => {
+                return format!(".{}", String::from_utf8_lossy(&extension.to_vec()));
+            }
+            GroupKey::Category(category) => category.label(),
+            GroupKey::Owner(number) | GroupKey::Group(number) | GroupKey::Depth(number) => {
+                return number.to_string();
+            }
+            GroupKey::ModifiedWithin(None) => "in the future",
+            GroupKey::ModifiedWithin(Some(limit_s)) => age_class(limit_s).1,
+            GroupKey::SizeBelowPower(power) => size_class(power).1,
+            GroupKey::Unknown => "unknown",
+        };
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -198,5 +230,26 @@ mod tests {
         let of = |mtime_ns| GroupKey::of_age(now_ns, mtime_ns);
         assert_eq!(of(i64::MAX), GroupKey::ModifiedWithin(None));
         assert_eq!(of(i64::MIN), GroupKey::ModifiedWithin(Some(u64::MAX)));
+    }
+
+    #[test]
+    fn groups_have_words() {
+        let check = |key: GroupKey, expected: &str| assert_eq!(key.label(), expected, "{key:?}");
+        check(GroupKey::Extension(Extension::new("rs")), ".rs");
+        check(GroupKey::Extension(Extension::NONE), "no extension");
+        check(GroupKey::Kind(FileType::Directory), "directories");
+        check(GroupKey::Category(Category::Source), "source code");
+        check(GroupKey::Group(4_000_000_001), "4000000001");
+        check(GroupKey::of_age(0, 1), "in the future");
+        check(GroupKey::ModifiedWithin(Some(3_600)), "within a day");
+        check(GroupKey::ModifiedWithin(Some(90 * 86_400)), "1 to 6 months");
+        check(
+            GroupKey::ModifiedWithin(Some(10 * 365 * 86_400)),
+            "more than 5 years",
+        );
+        check(GroupKey::of_size(0), "empty");
+        check(GroupKey::of_size(4_095), "below 4 KiB");
+        check(GroupKey::of_size(4_096), "4 to 64 KiB");
+        check(GroupKey::of_size(u64::MAX), "1 GiB and more");
     }
 }
