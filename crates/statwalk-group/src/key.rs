@@ -191,7 +191,7 @@ impl GroupKey {
                 FileType::Socket => "sockets",
                 FileType::CharDevice => "character devices",
                 FileType::BlockDevice => "block devices",
-                FileType::Unknown => "unknown",
+                _ => "unknown",
             },
             GroupKey::Extension(Extension::NONE) => "no extension",
             GroupKey::Extension(extension) => {
