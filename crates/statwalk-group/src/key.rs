@@ -166,8 +166,8 @@ impl GroupKey {
     pub fn of_age(now_ns: i64, mtime_ns: i64) -> GroupKey {
         let age_ns = u64::try_from(i128::from(now_ns) - i128::from(mtime_ns)).ok();
         let limit = |age_ns: u64| {
-            let mut limits = GroupKey::AGE_LIMITS_S.into_iter();
-            limits.find(|&limit_s| age_ns / 1_000_000_000 <= limit_s)
+            let (age_s, mut limits) = (age_ns / 1_000_000_000, GroupKey::AGE_LIMITS_S.into_iter());
+            limits.find(|&limit_s| age_s <= limit_s)
         };
         GroupKey::ModifiedWithin(age_ns.and_then(limit))
     }

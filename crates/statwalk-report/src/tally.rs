@@ -2,58 +2,72 @@
 
 //! Bytes by category and by owner, and which of them has most.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::Hash;
 
 use crate::tree::{NO_OWNER, NONE};
 
 /// Bytes by category and by owner.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    categories: BTreeMap<u8, u128>,
-    owners: BTreeMap<u32, u128>,
+    categories: ByKey<u8>,
+    owners: ByKey<u32>,
 }
+
+/// Bytes by one kind of key.
+#[derive(Clone, Debug)]
+struct ByKey<K> {
+    all: Vec<(K, u128)>,
+    /// The places of those behind the first [`FEW`].
+    far: HashMap<K, usize>,
+}
+
+/// Most directories have fewer keys, which are found faster one after another.
+const FEW: usize = 32;
 
 impl Tally {
     /// Adds the bytes of an entry. An entry without bytes adds nothing.
     #[inline]
     pub fn add_entry(&mut self, category: u8, owner: u32, bytes: u128) {
         if bytes > 0 {
-            add(&mut self.categories, category, bytes);
-            add(&mut self.owners, owner, bytes);
+            self.categories.add(category, bytes);
+            self.owners.add(owner, bytes);
         }
     }
 
     /// Adds all bytes of another, which has something else then: the larger of the two takes
     /// in the smaller.
     pub fn absorb(&mut self, other: &mut Tally) {
-        absorb(&mut self.categories, &mut other.categories);
-        absorb(&mut self.owners, &mut other.owners);
+        self.categories.absorb(&mut other.categories);
+        self.owners.absorb(&mut other.owners);
     }
 
     /// Adds bytes of a category. Their owners are added by
     /// [`add_owner`](Self::add_owner).
     #[inline]
     pub fn add_category(&mut self, category: u8, bytes: u128) {
-        add(&mut self.categories, category, bytes);
+        self.categories.add(category, bytes);
     }
 
     /// Adds bytes of an owner.
     #[inline]
     pub fn add_owner(&mut self, owner: u32, bytes: u128) {
-        add(&mut self.owners, owner, bytes);
+        self.owners.add(owner, bytes);
     }
 
-    /// Returns the categories with their bytes.
-    pub fn categories(&self) -> impl ExactSizeIterator<Item = (u8, u128)> + Clone {
-        self.categories.iter().map(|(&key, &bytes)| (key, bytes))
+    /// Returns the categories with their bytes, in no order.
+    #[must_use]
+    pub fn categories(&self) -> &[(u8, u128)] {
+        &self.categories.all
     }
 
-    /// Returns the owners with their bytes.
-    pub fn owners(&self) -> impl ExactSizeIterator<Item = (u32, u128)> + Clone {
-        self.owners.iter().map(|(&key, &bytes)| (key, bytes))
+    /// Returns the owners with their bytes, in no order.
+    #[must_use]
+    pub fn owners(&self) -> &[(u32, u128)] {
+        &self.owners.all
     }
 
-    /// Forgets all.
+    /// Forgets all, and keeps the room.
     pub fn clear(&mut self) {
         self.categories.clear();
         self.owners.clear();
@@ -62,28 +76,59 @@ impl Tally {
     /// Returns the category with most bytes, and [`NONE`] where there is none.
     #[must_use]
     pub fn category(&self) -> u8 {
-        most(self.categories()).unwrap_or(NONE)
+        most(self.categories.all.iter().copied()).unwrap_or(NONE)
     }
 
     /// Returns the owner with most bytes, and [`NO_OWNER`] where there is none.
     #[must_use]
     pub fn owner(&self) -> u32 {
-        most(self.owners()).unwrap_or(NO_OWNER)
+        most(self.owners.all.iter().copied()).unwrap_or(NO_OWNER)
     }
 }
 
-fn add<K: Ord>(sums: &mut BTreeMap<K, u128>, key: K, bytes: u128) {
-    let sum = sums.entry(key).or_default();
-    *sum = sum.saturating_add(bytes);
+impl<K> Default for ByKey<K> {
+    fn default() -> ByKey<K> {
+        ByKey {
+            all: Vec::new(),
+            far: HashMap::new(),
+        }
+    }
 }
 
-fn absorb<K: Copy + Ord>(sums: &mut BTreeMap<K, u128>, other: &mut BTreeMap<K, u128>) {
-    if sums.len() < other.len() {
-        std::mem::swap(sums, other);
+impl<K: Copy + Hash + Ord> ByKey<K> {
+    #[inline]
+    fn add(&mut self, key: K, bytes: u128) {
+        let mut first = self.all.iter().take(FEW);
+        match first.position(|&(known, _)| known == key) {
+            Some(place) => self.all[place].1 = self.all[place].1.saturating_add(bytes),
+            None if self.all.len() < FEW => self.all.push((key, bytes)),
+            None => self.add_far(key, bytes),
+        }
     }
-    other
-        .iter()
-        .for_each(|(&key, &bytes)| add(sums, key, bytes));
+
+    fn add_far(&mut self, key: K, bytes: u128) {
+        let next = self.all.len();
+        let place = *self.far.entry(key).or_insert(next);
+        match self.all.get_mut(place) {
+            Some((_, sum)) => *sum = sum.saturating_add(bytes),
+            None => self.all.push((key, bytes)),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        self.far.clear();
+    }
+
+    fn absorb(&mut self, other: &mut ByKey<K>) {
+        if self.all.len() < other.all.len() {
+            std::mem::swap(self, other);
+        }
+        other
+            .all
+            .iter()
+            .for_each(|&(key, bytes)| self.add(key, bytes));
+    }
 }
 
 /// Returns the key with most bytes; of equals, the first. Absent where there is none.
@@ -125,7 +170,8 @@ mod tests {
             one.absorb(&mut of(large.clone()));
             other.absorb(&mut of(small.clone()));
             for tally in [one, other] {
-                let owners: Vec<_> = tally.owners().collect();
+                let mut owners = tally.owners().to_vec();
+                owners.sort_unstable();
                 let both = |owner| {
                     let times =
                         u128::from(small.contains(&owner)) + u128::from(large.contains(&owner));
@@ -133,9 +179,31 @@ mod tests {
                 };
                 let expected: Vec<_> = (0..300).map(both).filter(|&(_, bytes)| bytes > 0).collect();
                 assert_eq!(owners, expected);
-                let bytes: u128 = tally.categories().map(|(_, bytes)| bytes).sum();
+                let bytes: u128 = tally.categories().iter().map(|&(_, bytes)| bytes).sum();
                 assert_eq!(bytes, expected.iter().map(|&(_, bytes)| bytes).sum());
             }
         }
+    }
+
+    #[test]
+    fn any_number_of_owners_is_summed() {
+        let mut tally = Tally::default();
+        for round in 0..3 {
+            for number in 0..10_000_u32 {
+                let owner = number.wrapping_mul(0x9e37_79b9);
+                tally.add_entry(0, owner, u128::from(number) + round);
+            }
+        }
+        let mut expected: Vec<(u32, u128)> = (0..10_000_u32)
+            .map(|number| (number.wrapping_mul(0x9e37_79b9), 3 * u128::from(number) + 3))
+            .collect();
+        let mut found = tally.owners().to_vec();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert!(found == expected);
+        assert_eq!(tally.owner(), 9_999_u32.wrapping_mul(0x9e37_79b9));
+        tally.clear();
+        tally.add_owner(7, 1);
+        assert_eq!(tally.owners(), [(7, 1)]);
     }
 }

@@ -38,10 +38,11 @@ impl GroupSums {
         keys.zip(self.sums.iter().copied())
     }
 
-    /// The sums of a group, which need not have come.
-    pub(super) fn of(&self, key: GroupKey) -> Sums {
-        let mut all = self.all();
-        all.find(|&(known, _)| known == key)
-            .map_or_else(Sums::default, |(_, sums)| sums)
+    /// The sums of a class of groups, of which none need have come.
+    pub(super) fn of_class(&self, class: GroupKey) -> Sums {
+        let mut sums = Sums::default();
+        let all = self.all().filter(|(key, _)| key.class() == class);
+        all.for_each(|(_, of_group)| sums.add(of_group));
+        sums
     }
 }

@@ -42,7 +42,8 @@ pub(super) struct Survey {
     /// The number of the group of each file, by the number of the file. A number without a
     /// file has that of the first group, which can be missing.
     pub(super) of_files: Vec<u32>,
-    /// The classes of files; unknown are those whose attributes or times are not known.
+    /// Finer groups of files than the page has; unknown are those whose attributes or times are
+    /// not known.
     ages: GroupSums,
     sizes: GroupSums,
     histogram: SizeHistogram,
@@ -163,7 +164,7 @@ impl Survey {
         if is_known {
             // That of the file, also under a name where its bytes do not count.
             let size_bytes = file.apparent_bytes().unwrap_or(0);
-            size = GroupKey::of_size(size_bytes).class();
+            size = GroupKey::of_size(size_bytes);
             if !file.is_extra_link() {
                 self.histogram.add(size_bytes);
             }
@@ -186,7 +187,7 @@ impl Survey {
     /// The page has times in whole seconds, and groups by them.
     fn age(&self, time_s: i64) -> GroupKey {
         let [now_ns, time_ns] = [self.now_s, time_s].map(|s| s.saturating_mul(SECOND_NS));
-        GroupKey::of_age(now_ns, time_ns).class()
+        GroupKey::of_age(now_ns, time_ns)
     }
 
     /// The sums of all groups with the same part of their keys, the largest first.
@@ -252,7 +253,7 @@ impl Survey {
                 from_s,
                 to_s: std::mem::replace(&mut to_s, from_s),
                 is_not_files: false,
-                sums: self.ages.of(key),
+                sums: self.ages.of_class(key),
             }
         });
         let mut groups: Vec<_> = groups.collect();
@@ -279,7 +280,7 @@ impl Survey {
                 label: key.label(),
                 from_bytes: std::mem::replace(&mut from_bytes, to_bytes),
                 to_bytes,
-                sums: self.sizes.of(key),
+                sums: self.sizes.of_class(key),
             }
         });
         let mut groups: Vec<_> = groups.filter(|group| group.sums.entries > 0).collect();
@@ -295,7 +296,7 @@ impl Survey {
 
     /// The words and the sum of all that is no file or has an unknown value.
     fn rest(&self, groups: &GroupSums, value: &str) -> (String, Sums) {
-        let unknown = groups.of(GroupKey::Unknown);
+        let unknown = groups.of_class(GroupKey::Unknown);
         let mut sums = self.not_files;
         sums.add(unknown);
         let label = match unknown.entries {

@@ -55,9 +55,9 @@ impl Tallies {
         let (categories, owners) = (tally.categories(), tally.owners());
         let is_whole = categories.len() + owners.len() <= SUMS_MAX;
         let start = self.sums.len();
-        let categories = categories.map(|(key, bytes)| (key.into(), bytes));
+        let categories = categories.iter().map(|&(key, bytes)| (key.into(), bytes));
         let categories = self.keep_some(categories, is_whole);
-        let owners = self.keep_some(owners, is_whole);
+        let owners = self.keep_some(owners.iter().copied(), is_whole);
         let index = directory.index();
         if index >= self.places.len() {
             self.places.resize(index + 1, Place::default());
@@ -170,8 +170,8 @@ mod tests {
                 let is_known = tallies.add_to(&mut sum, directory(2 * index), category, owner);
                 assert_eq!(is_known, owners < 60);
                 if is_known {
-                    assert!(sum.owners().eq(placed.owners()));
-                    assert!(sum.categories().eq(placed.categories()));
+                    assert_eq!(sum.owners(), placed.owners());
+                    assert_eq!(sum.categories(), placed.categories());
                 }
             }
             // One without a tally.
