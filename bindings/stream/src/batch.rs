@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Canceller, Columns, DirId, Directories, OrderedRows, Report, Rows};
+use statwalk_core::{Columns, DirId, Directories, OrderedRows, Rows};
 
 use crate::failure::Failure;
-use crate::feed::{Feed, OwnRows, Step};
+use crate::feed::{Feed, OwnRows, Step, ends};
 use crate::request::Request;
 
 /// The batches of a scan. Dropped, it ends the scan.
@@ -86,28 +86,9 @@ impl Batches {
     pub fn prune(&mut self, directory: u32) -> bool {
         DirId::from_index(directory as usize).is_some_and(|id| self.feed.prune(id))
     }
-
-    /// Stops the scan from any thread. Rows that the workers have found still come.
-    #[must_use]
-    pub fn canceller(&self) -> Option<&Canceller> {
-        self.feed.canceller()
-    }
-
-    /// The report, once the last batch was taken.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.feed.report()
-    }
-
-    /// Ends the scan and gives its report.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a worker has failed, and in the child of a fork.
-    pub fn finish(self) -> Result<Report, Failure> {
-        self.feed.finish()
-    }
 }
+
+ends!(Batches);
 
 impl Batch {
     /// The rows.

@@ -11,6 +11,35 @@ use statwalk_core::{
 use crate::failure::Failure;
 use crate::request::Request;
 
+/// Lets the caller of a type stop the scan of its `feed`, and get its report.
+macro_rules! ends {
+    ($type:ident) => {
+        impl $type {
+            /// Stops the scan from any thread. Rows that the workers have found still come.
+            #[must_use]
+            pub fn canceller(&self) -> Option<&statwalk_core::Canceller> {
+                self.feed.canceller()
+            }
+
+            /// The report, once everything was taken.
+            #[must_use]
+            pub fn report(&self) -> Option<&statwalk_core::Report> {
+                self.feed.report()
+            }
+
+            /// Ends the scan and gives its report.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error if a worker has failed, and in the child of a fork.
+            pub fn finish(self) -> Result<statwalk_core::Report, $crate::Failure> {
+                self.feed.finish()
+            }
+        }
+    };
+}
+pub(crate) use ends;
+
 /// Something that a scan gives to its caller.
 #[derive(Debug)]
 #[must_use]

@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Canceller, Columns, DirId, Directories, Report, SkippedDirs};
+use statwalk_core::{Columns, DirId, Directories, SkippedDirs};
 
 use crate::batch::Paths;
 use crate::failure::Failure;
-use crate::feed::{Feed, OwnRows, Step};
+use crate::feed::{Feed, OwnRows, Step, ends};
 use crate::request::Request;
 
 /// The tables of a scan, in order. Dropped, it ends the scan.
@@ -91,25 +91,6 @@ impl Ordered {
     pub fn skipped(&self) -> SkippedDirs {
         self.skipped.clone()
     }
-
-    /// Stops the scan from any thread. Rows that the workers have found still come.
-    #[must_use]
-    pub fn canceller(&self) -> Option<&Canceller> {
-        self.feed.canceller()
-    }
-
-    /// The report, once the last tables were taken.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.feed.report()
-    }
-
-    /// Ends the scan and gives its report.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a worker has failed, and in the child of a fork.
-    pub fn finish(self) -> Result<Report, Failure> {
-        self.feed.finish()
-    }
 }
+
+ends!(Ordered);

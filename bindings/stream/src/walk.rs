@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Attributes, Canceller, DirId, DirState, Fields, Report};
+use statwalk_core::{Attributes, DirId, DirState, Fields};
 
 use crate::batch::write_prefix;
 use crate::failure::Failure;
-use crate::feed::{Feed, OwnRows, Step};
+use crate::feed::{Feed, OwnRows, Step, ends};
 use crate::request::Request;
 
 /// The entries of a scan. A directory comes before all that is below it.
@@ -276,25 +276,6 @@ impl Walk {
     pub fn prune(&mut self) -> bool {
         self.prunable.take().is_some_and(|id| self.feed.prune(id))
     }
-
-    /// Stops the scan from any thread. Rows that the workers have found still come.
-    #[must_use]
-    pub fn canceller(&self) -> Option<&Canceller> {
-        self.feed.canceller()
-    }
-
-    /// The report, once the last entry was taken.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.feed.report()
-    }
-
-    /// Ends the scan and gives its report.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a worker has failed, and in the child of a fork.
-    pub fn finish(self) -> Result<Report, Failure> {
-        self.feed.finish()
-    }
 }
+
+ends!(Walk);

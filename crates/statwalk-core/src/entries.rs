@@ -16,10 +16,8 @@ use crate::fields::Fields;
 use crate::gather::{Next, deadline_after};
 use crate::ordered_rows::OrderedRows;
 use crate::path::{file_name, file_name_of_root, path_buf};
-use crate::progress::Progress;
-use crate::report::Report;
 use crate::rows::Rows;
-use crate::running::Canceller;
+use crate::running::controls;
 use crate::scan::Scan;
 
 /// A directory, or some entries of one.
@@ -356,39 +354,9 @@ impl Entries {
             batch: Batch::new(self.fields),
         }
     }
-
-    /// Stops the scan. Entries that the workers have found can still be taken.
-    pub fn cancel(&self) {
-        self.ordered.cancel();
-    }
-
-    /// A handle by which another thread can stop the scan; absent at its end.
-    #[must_use]
-    pub fn canceller(&self) -> Option<Canceller> {
-        self.ordered.canceller()
-    }
-
-    /// How far the scan has come; absent at its end.
-    #[must_use]
-    pub fn progress(&self) -> Option<Progress> {
-        self.ordered.progress()
-    }
-
-    /// The report of the scan, once the last entry was taken.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.ordered.report()
-    }
-
-    /// Stops the scan if it still goes on, and gives its report.
-    ///
-    /// After the last entry there is nothing to stop, and the report is that of the whole
-    /// scan.
-    #[must_use]
-    pub fn finish(self) -> Report {
-        self.ordered.finish()
-    }
 }
+
+controls!(Entries, ordered, report);
 
 impl Iterator for Entries {
     type Item = Result<Entry, EntryError>;

@@ -16,10 +16,9 @@ use crate::entry::DirId;
 use crate::error::{Cause, EntryError, Error};
 use crate::gather::{Next, deadline_after};
 use crate::known_dirs::KnownDirs;
-use crate::progress::Progress;
 use crate::report::Report;
 use crate::rows::{Epoch, GatheredRows, Rows};
-use crate::running::Canceller;
+use crate::running::controls;
 use crate::scan::Scan;
 use crate::skipped_dirs::SkippedDirs;
 
@@ -365,23 +364,6 @@ impl OrderedRows {
         &self.skipped
     }
 
-    /// Stops the scan. Rows that the workers have filled can still be taken.
-    pub fn cancel(&self) {
-        self.rows.cancel();
-    }
-
-    /// A handle by which another thread can stop the scan; absent at its end.
-    #[must_use]
-    pub fn canceller(&self) -> Option<Canceller> {
-        self.rows.canceller()
-    }
-
-    /// How far the scan has come; absent at its end.
-    #[must_use]
-    pub fn progress(&self) -> Option<Progress> {
-        self.rows.progress()
-    }
-
     /// The report of the scan, once the last rows were taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
@@ -395,6 +377,8 @@ impl OrderedRows {
         self.report.unwrap_or_else(of_now)
     }
 }
+
+controls!(OrderedRows, rows);
 
 /// Whether all directories of some entries are known.
 fn knows_all_of(known: &KnownDirs, entries: &Columns) -> bool {

@@ -13,9 +13,7 @@ use crate::error::{EntryError, Error};
 use crate::fields::Fields;
 use crate::gather::{Fill, Gather, Gathered, Learned, Next, deadline_after};
 use crate::lock::lock;
-use crate::progress::Progress;
-use crate::report::Report;
-use crate::running::Canceller;
+use crate::running::controls;
 use crate::scan::Scan;
 
 /// From so many entries on, or directories, a worker gives its rows to the caller.
@@ -371,23 +369,6 @@ impl GatheredRows {
         Rows { tables, stock }
     }
 
-    /// Stops the scan. Rows that the workers have filled can still be taken.
-    pub fn cancel(&self) {
-        self.gathered.cancel();
-    }
-
-    /// A handle by which another thread can stop the scan; absent at its end.
-    #[must_use]
-    pub fn canceller(&self) -> Option<Canceller> {
-        self.gathered.canceller()
-    }
-
-    /// How far the scan has come; absent at its end.
-    #[must_use]
-    pub fn progress(&self) -> Option<Progress> {
-        self.gathered.progress()
-    }
-
     /// Takes the next rows, and waits for them up to a time.
     pub fn next_within(&mut self, timeout: Duration) -> Next<Rows> {
         if let Some(error) = self.errors.next() {
@@ -436,22 +417,9 @@ impl GatheredRows {
             stock: Arc::clone(&self.stock),
         })
     }
-
-    /// The report of the scan, once the last rows were taken.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.gathered.report()
-    }
-
-    /// Stops the scan if it still goes on, and gives its report.
-    ///
-    /// After the last rows there is nothing to stop, and the report is that of the whole
-    /// scan.
-    #[must_use]
-    pub fn finish(self) -> Report {
-        self.gathered.finish()
-    }
 }
+
+controls!(GatheredRows, gathered, report);
 
 impl Iterator for GatheredRows {
     type Item = Result<Rows, EntryError>;

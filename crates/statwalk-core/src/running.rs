@@ -20,6 +20,52 @@ use crate::sink::{Context, Sink, path_order};
 use crate::system::native::Native;
 use crate::threads;
 
+/// Lets the caller of a type control the scan that a field of it has, and with `report` get
+/// the report of that field.
+macro_rules! controls {
+    ($type:ident, $scan:ident) => {
+        impl $type {
+            /// Stops the scan. The caller can still take all that the workers have found.
+            pub fn cancel(&self) {
+                self.$scan.cancel();
+            }
+
+            /// A handle by which another thread can stop the scan; absent at its end.
+            #[must_use]
+            pub fn canceller(&self) -> Option<$crate::Canceller> {
+                self.$scan.canceller()
+            }
+
+            /// How far the scan has come; absent at its end.
+            #[must_use]
+            pub fn progress(&self) -> Option<$crate::Progress> {
+                self.$scan.progress()
+            }
+        }
+    };
+    ($type:ident, $scan:ident, report) => {
+        controls!($type, $scan);
+
+        impl $type {
+            /// The report of the scan, once everything was taken.
+            #[must_use]
+            pub fn report(&self) -> Option<&$crate::Report> {
+                self.$scan.report()
+            }
+
+            /// Stops the scan if it still goes on, and gives its report.
+            ///
+            /// When everything was taken there is nothing to stop, and the report is that of
+            /// the whole scan.
+            #[must_use]
+            pub fn finish(self) -> $crate::Report {
+                self.$scan.finish()
+            }
+        }
+    };
+}
+pub(crate) use controls;
+
 /// A scan that goes on.
 ///
 /// Dropped, it stops the scan and waits for nobody: workers end when the kernel
