@@ -8,6 +8,7 @@
 //! of `cargo xtask dist` cannot do safely: getpwnam(3), and the linker's warning.
 
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -103,14 +104,18 @@ impl Accounts {
 
     fn answer(&self, keys: impl IntoIterator<Item = Vec<u8>>) -> Option<Vec<u8>> {
         use std::os::unix::ffi::OsStringExt;
-        let answer = Command::new("getent")
+        let mut getent = Command::new("getent")
             .args(["--", self.table])
             .args(keys.into_iter().map(std::ffi::OsString::from_vec))
             .stdin(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .output()
+            .spawn()
             .ok()?;
-        Some(answer.stdout)
+        // `Command::output` panics where the answer cannot be read.
+        let mut answer = Vec::new();
+        let read = getent.stdout.take()?.read_to_end(&mut answer);
+        getent.wait().and(read).ok().map(|_| answer)
     }
 }
 
