@@ -85,7 +85,12 @@ pub fn command(program: impl AsRef<std::ffi::OsStr>) -> Result<Command, Skipped>
 pub fn publish(program: &Path, to_directory: &Path) -> io::Result<PathBuf> {
     let name = program.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let copy = to_directory.join(name);
-    std::fs::copy(program, &copy)?;
+    // Not here: a child of another test, between fork and exec, would have the copy open for
+    // writing, and the kernel runs no such program (ETXTBSY in execve(2)).
+    let copied = Command::new("cp").arg(program).arg(&copy).status()?;
+    if !copied.success() {
+        return Err(io::Error::other("cp has failed"));
+    }
     std::fs::set_permissions(&copy, PermissionsExt::from_mode(0o755))?;
     Ok(copy)
 }
