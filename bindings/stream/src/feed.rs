@@ -133,6 +133,8 @@ impl Feed {
     /// Leaves out what is below a directory, if its number has come.
     pub(crate) fn prune(&mut self, id: DirId) -> bool {
         match &mut self.source {
+            // A worker that does not exist in the child of a fork may hold a lock.
+            _ if self.process != std::process::id() => false,
             Some(Source::Ordered(rows)) => rows.skip(id),
             _ => false,
         }

@@ -226,7 +226,7 @@ impl Walk {
         let columns = rows.get().entries();
         let dir = columns.dir(row);
         let run = match self.run {
-            Some(run) if run.dir == dir => run,
+            Some(run) if run.dir == dir && (dir.is_some() || run.root == columns.dirs[row]) => run,
             _ => {
                 let Some(run) = Run::begin(dir, columns.dirs[row], &self.feed, &mut self.path)
                 else {
