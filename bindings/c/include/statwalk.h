@@ -417,8 +417,8 @@ extern "C" {
 /// Each directory is a row of sw_batch_directories, and any other entry one of
 /// sw_batch_entries, in some batch. The columns say by a number in which directory an
 /// entry lies. With SW_PATH a directory comes before all that is below it, in the same batch
-/// or in an earlier one, and an error after the directories above its entry; without it no
-/// order is promised. SW_OK, or SW_FAILED and NULL in `batches`.
+/// or in an earlier one, and an error comes after the directories above its entry. Without
+/// it no order is promised. SW_OK, or SW_FAILED and NULL in `batches`.
 int sw_batches_open(const struct sw_scan *scan,
                     struct sw_batches **batches);
 

@@ -302,9 +302,15 @@ impl<T: Default + Send + 'static> Gathered<T> {
         self.queue.is_unbounded.store(true, Ordering::Relaxed);
         running.tend();
         self.queue.is_unbounded.store(false, Ordering::Relaxed);
+        self.sweep();
+        self.tended = Instant::now();
+    }
+
+    /// Takes what lies with workers that wait for the kernel.
+    pub(crate) fn sweep(&mut self) {
+        let Some(running) = &self.running else { return };
         let swept = &mut self.swept;
         running.visit_idle_states(|state| swept.extend(state.take_some()));
-        self.tended = Instant::now();
     }
 
     /// Takes what is left, and the report.

@@ -4,8 +4,8 @@
 
 use crate::columns::Directories;
 
-/// How many numbers a page has. A worker takes as many at once, so that directories of a
-/// page are finished at about the same time.
+/// How many numbers a page has. A worker gives out many in a row, so directories of a page are
+/// finished at about the same time.
 const PAGE: usize = 256;
 
 /// Directories by their numbers, with all above them.

@@ -6,7 +6,8 @@
 //! when all in it and below it was taken. That it is finished, a worker says when another
 //! may still fill rows that began before: it is forgotten when no such rows are left.
 
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,6 +22,10 @@ use crate::rows::{Epoch, GatheredRows, Rows};
 use crate::running::controls;
 use crate::scan::Scan;
 use crate::skipped_dirs::SkippedDirs;
+
+/// From so many on that wait for rows which began before, and again at each multiple, those of
+/// workers that stand still are asked for.
+const LATER_MANY: usize = 64;
 
 /// The rows of a scan, in order. [`Scan::ordered_rows`] makes it.
 ///
@@ -38,8 +43,8 @@ pub struct OrderedRows {
     ready: VecDeque<Ready>,
     /// When the rows that are ready, or were given last, began.
     given: Vec<Epoch>,
-    /// Directories that are finished, and what tells when the last of their rows was taken.
-    finished: VecDeque<(Epoch, Vec<u32>)>,
+    /// Ends and errors that wait until no rows are left which began before.
+    later: VecDeque<Later>,
     skipped: SkippedDirs,
     /// Errors that nobody wants to see: the report counts them no more.
     hidden: Vec<EntryError>,
@@ -52,11 +57,17 @@ enum Ready {
     Error(EntryError),
 }
 
+/// Directories that are finished, and errors, when the rows of all these have come.
+struct Later {
+    epoch: Epoch,
+    finished: Vec<u32>,
+    errors: Vec<EntryError>,
+}
+
 /// Rows that wait for a directory.
 struct Held {
     number: u64,
     rows: Rows,
-    errors: Vec<EntryError>,
     /// How many of their directories wait for the one above.
     orphans: usize,
     epoch: Epoch,
@@ -76,8 +87,10 @@ impl Scan {
     /// can have nothing but such entries.
     ///
     /// Memory, beyond that of [`rows`](Self::rows): the names of directories of which more can
-    /// come. A directory is forgotten when all in it and below it was taken, so a scan of
-    /// many directories takes no more than one of few.
+    /// come, rows that wait for a directory above, and the paths of skipped directories. A
+    /// directory is forgotten when all in it and below it was taken, so a scan of many
+    /// directories takes no more than one of few. The ends of directories
+    /// ([`Directories::finished`]) have no order: their rows can still come.
     ///
     /// # Errors
     ///
@@ -120,7 +133,7 @@ impl Scan {
             orphans: HashMap::new(),
             ready: VecDeque::new(),
             given: Vec::new(),
-            finished: VecDeque::new(),
+            later: VecDeque::new(),
             skipped,
             hidden: Vec::new(),
             report: None,
@@ -161,24 +174,26 @@ impl OrderedRows {
                 Some(Ready::Error(error)) => return Next::Failed(error),
                 None => {}
             }
-            self.forget();
+            self.given.clear();
+            if self.come_to_later(false) {
+                continue;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.rows.next_with_errors(left) {
                 Next::Value(rows) => self.take(rows),
-                Next::Failed(error) => self.ready.push_back(Ready::Error(error)),
+                // A root that is missing: nobody has skipped it.
+                Next::Failed(error) => return Next::Failed(error),
                 Next::Waiting => return Next::Waiting,
-                Next::End if self.held.is_empty() => {
-                    let report = self.rows.report().cloned();
-                    let without_hidden = |report| without(report, &self.hidden, &self.skipped);
-                    self.report = report.map(without_hidden);
-                    return Next::End;
-                }
-                // They belong to a directory that lies with a worker that hangs: the report
-                // says that the scan was interrupted.
                 Next::End => {
-                    let held = std::mem::take(&mut self.held);
-                    let errors = held.into_iter().flat_map(|held| held.errors);
-                    self.ready.extend(errors.map(Ready::Error));
+                    // What is held belongs to a directory that lies with a worker that hangs:
+                    // the report says that the scan was interrupted.
+                    self.held.clear();
+                    if self.come_to_later(true) {
+                        continue;
+                    }
+                    let report = self.rows.report().cloned();
+                    self.report = report.map(|report| without(report, &self.hidden));
+                    return Next::End;
                 }
             }
         }
@@ -208,33 +223,44 @@ impl OrderedRows {
         rows
     }
 
-    /// Forgets directories of which nothing is left. The rows that were given last are done.
-    fn forget(&mut self) {
-        self.given.clear();
-        while let Some((epoch, ids)) = self.finished.front_mut() {
-            // Some rows began when, for all that was known, the directories had more.
-            if Arc::get_mut(epoch).is_none() {
+    /// Forgets finished directories and makes errors ready, as far as no rows are left that
+    /// began before; at the end, all. Answers whether there is an error now.
+    ///
+    /// The rows that were given last are done.
+    fn come_to_later(&mut self, is_end: bool) -> bool {
+        while let Some(later) = self.later.front_mut() {
+            if Arc::get_mut(&mut later.epoch).is_none() && !is_end {
                 break;
             }
-            for id in std::mem::take(ids) {
+            for id in std::mem::take(&mut later.finished) {
                 self.known.remove(id);
             }
-            self.finished.pop_front();
+            let errors = std::mem::take(&mut later.errors);
+            self.ready.extend(errors.into_iter().map(Ready::Error));
+            self.later.pop_front();
         }
+        !self.ready.is_empty()
     }
 
     /// Takes rows from a worker, and makes those ready that are known by them.
     fn take(&mut self, mut rows: Rows) {
         let (epoch, errors) = (rows.take_epoch(), rows.take_errors());
         let finished = &rows.directories().finished;
-        if !finished.is_empty() {
-            let ids = finished.clone();
-            self.finished.push_back((self.rows.next_epoch(), ids));
+        if !finished.is_empty() || !errors.is_empty() {
+            self.later.push_back(Later {
+                epoch: self.rows.next_epoch(),
+                finished: finished.clone(),
+                errors,
+            });
+            if self.later.len().is_multiple_of(LATER_MANY) {
+                // A worker that stands still has rows that began long ago.
+                self.rows.sweep();
+            }
         }
         self.count += 1;
         let orphans = self.learn(rows.directories());
         if self.held.is_empty() && orphans.is_empty() && knows_all_of(&self.known, rows.entries()) {
-            return self.give(rows, errors, epoch);
+            return self.give(rows, epoch);
         }
         let directories = match orphans.is_empty() {
             true => rows.take_directories(),
@@ -243,17 +269,12 @@ impl OrderedRows {
         self.held.push(Held {
             number: self.count,
             rows,
-            errors,
             orphans: orphans.len(),
             epoch: Arc::clone(&epoch),
         });
         let found = self.find_orphans(&directories.ids);
         for directories in [directories, found] {
-            self.give(
-                self.rows.rows_of(directories),
-                Vec::new(),
-                Arc::clone(&epoch),
-            );
+            self.give(self.rows.rows_of(directories), Arc::clone(&epoch));
         }
         self.release();
     }
@@ -300,16 +321,15 @@ impl OrderedRows {
         for mut held in released {
             // They were given before.
             drop(held.rows.take_directories());
-            self.give(held.rows, held.errors, held.epoch);
+            self.give(held.rows, held.epoch);
         }
     }
 
-    fn give(&mut self, rows: Rows, errors: Vec<EntryError>, epoch: Epoch) {
+    fn give(&mut self, rows: Rows, epoch: Epoch) {
         self.given.push(epoch);
         if !rows.has_nothing() {
             self.ready.push_back(Ready::Rows(Box::new(rows)));
         }
-        self.ready.extend(errors.into_iter().map(Ready::Error));
     }
 
     /// Appends the path of a directory to a buffer that the caller keeps, and answers whether
@@ -373,7 +393,7 @@ impl OrderedRows {
     /// Stops the scan if it still goes on, and gives its report.
     #[must_use]
     pub fn finish(self) -> Report {
-        let of_now = || without(self.rows.finish(), &self.hidden, &self.skipped);
+        let of_now = || without(self.rows.finish(), &self.hidden);
         self.report.unwrap_or_else(of_now)
     }
 }
@@ -405,20 +425,24 @@ fn all_but(directories: &mut Directories, rows: &[usize]) -> Directories {
 }
 
 /// A report without the errors that nobody wants to see.
-fn without(mut report: Report, hidden: &[EntryError], skipped: &SkippedDirs) -> Report {
+fn without(mut report: Report, hidden: &[EntryError]) -> Report {
     for error in hidden {
         let of_root = &mut report.roots[error.root];
-        match error.cause {
-            Cause::Changed => of_root.changed_dirs -= 1,
-            _ => of_root.unreadable -= 1,
-        }
+        let count = match error.cause {
+            Cause::Changed => &mut of_root.changed_dirs,
+            _ => &mut of_root.unreadable,
+        };
+        *count = count.saturating_sub(1);
         let mut counts = report.error_counts.iter_mut();
         if let Some(count) = counts.find(|count| (count.0, count.1) == (error.op, error.cause)) {
             count.2 -= 1;
         }
     }
     report.error_counts.retain(|&(_, _, count)| count > 0);
-    (report.errors).retain(|error| !skipped.has(error.root, &error.path));
+    (report.error_counts).sort_by_key(|&(op, cause, count)| (Reverse(count), op, cause));
+    let of = |error: &EntryError| (error.root, error.op, error.path.clone());
+    let hidden: HashSet<_> = hidden.iter().map(of).collect();
+    report.errors.retain(|error| !hidden.contains(&of(error)));
     report
 }
 
@@ -474,8 +498,8 @@ mod tests {
                 Row::Entry(dir) => push(&mut entries, Some(dir), FileType::File, "file"),
             }
         }
-        let mut rows = ordered.rows.rows_of(directories);
-        *rows.columns_mut().0 = entries;
+        let mut rows = ordered.rows.begin();
+        (*rows.columns_mut().0, *rows.columns_mut().1) = (entries, directories);
         rows
     }
 
@@ -539,14 +563,45 @@ mod tests {
         let mut rows = rows_of(&ordered, &[Row::Directory(0)], &[None]);
         rows.columns_mut().1.finished.push(0);
         ordered.take(rows);
-        ordered.forget();
+        ordered.given.clear();
+        ordered.come_to_later(false);
         assert_eq!(ordered.known.len(), 1);
         drop(begun);
-        ordered.forget();
+        ordered.given.clear();
+        ordered.come_to_later(false);
         assert_eq!(ordered.known.len(), 0);
         let dir = DirId(0);
         assert!(ordered.depth(dir).is_none() && !ordered.push_path(dir, &mut Vec::new()));
         assert!(ordered.skip(dir) && !ordered.skip(DirId(u32::MAX)));
+    }
+
+    #[test]
+    fn an_error_waits_for_the_directories_above() {
+        let mut ordered = empty();
+        let [above, child] =
+            [0, 1].map(|id| rows_of(&ordered, &[Row::Directory(id)], &[None, Some(0)]));
+        ordered.take(child);
+        let mut alone = ordered.rows.begin();
+        alone.push_error(EntryError {
+            path: b"0/1".to_vec(),
+            op: crate::Op::Open,
+            cause: Cause::Changed,
+            root: 0,
+        });
+        ordered.take(alone);
+        assert!(!ordered.come_to_later(false));
+        ordered.take(above);
+        for id in [0, 1] {
+            let Next::Value(rows) = ordered.next_within(Duration::ZERO) else {
+                panic!("rows come first");
+            };
+            assert_eq!(rows.directories().ids, [id]);
+        }
+        assert!(matches!(
+            ordered.next_within(Duration::ZERO),
+            Next::Failed(_)
+        ));
+        assert!(matches!(ordered.next_within(Duration::ZERO), Next::End));
     }
 
     #[test]

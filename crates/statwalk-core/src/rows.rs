@@ -117,6 +117,11 @@ impl Rows {
         &self.tables.directories
     }
 
+    #[cfg(test)]
+    pub(crate) fn push_error(&mut self, error: EntryError) {
+        self.tables.errors.push(error);
+    }
+
     /// Takes out the errors that go with them.
     pub(crate) fn take_errors(&mut self) -> Vec<EntryError> {
         std::mem::take(&mut self.tables.errors)
@@ -340,6 +345,11 @@ impl GatheredRows {
             directories,
             ..Tables::default()
         });
+    }
+
+    /// Lets those workers give their rows that stand still.
+    pub(crate) fn sweep(&mut self) {
+        self.gathered.sweep();
     }
 
     /// Ends an epoch, and gives it: all rows that began in it, or before, began before now.

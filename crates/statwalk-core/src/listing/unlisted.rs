@@ -65,8 +65,8 @@ impl<D: DirectorySource> Lister<D> {
         };
         out.deliver(&directory, true, &[]);
         out.incomplete(&directory);
-        out.finished(&directory);
         out.failed(root, place.path(), Op::Open, failure);
+        out.finished(&directory);
     }
 
     /// Delivers the second names of subdirectories as errors.

@@ -69,8 +69,8 @@ public record ScanOptions(
      *
      * <p>The thread that takes the entries asks once for each directory that it sees, before any
      * entry below it comes. The directory itself is an entry. Nothing below it comes, and what
-     * nobody has read by then is not read. No error below it comes. An error elsewhere comes as
-     * soon as the directories above it were asked for.
+     * nobody has read by then is not read. No error below it comes. An error elsewhere comes
+     * after the directories above it.
      *
      * @param decision answers with true where everything below a directory is left out
      * @return the options */
