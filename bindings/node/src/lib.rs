@@ -23,7 +23,7 @@ use napi_derive::napi;
 use statwalk_core::{
     Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, SkippedDirs, Values,
 };
-use statwalk_stream::{Failure, Gaps, Ordered, PATH, Paths, Request, Step as Found, Tables};
+use statwalk_stream::{Batch, Batches, Failure, Gaps, PATH, Paths, Request, Step as Found};
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -143,7 +143,7 @@ pub fn field_bits() -> Vec<FieldBits> {
     each.collect()
 }
 
-type Shared = Arc<Mutex<Option<Ordered>>>;
+type Shared = Arc<Mutex<Option<Batches>>>;
 /// The numbers of directories that the next batch has nothing below of.
 type Pruned = Arc<Mutex<Vec<u32>>>;
 
@@ -151,9 +151,9 @@ type Pruned = Arc<Mutex<Vec<u32>>>;
 #[napi]
 #[derive(Debug)]
 pub struct Stream {
-    tables: Shared,
+    batches: Shared,
     canceller: Option<Canceller>,
-    skipped: SkippedDirs,
+    skipped: Option<SkippedDirs>,
     pruned: Pruned,
 }
 
@@ -163,20 +163,20 @@ impl Stream {
     #[napi(constructor)]
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
     pub fn new(root: Buffer, options: Options) -> Result<Stream> {
-        let tables =
-            Ordered::new(&request(&root, &options)?).map_err(|failure| failed(&failure))?;
+        let batches =
+            Batches::new(&request(&root, &options)?).map_err(|failure| failed(&failure))?;
         Ok(Stream {
-            canceller: tables.canceller().cloned(),
-            skipped: tables.skipped(),
+            canceller: batches.canceller().cloned(),
+            skipped: batches.skipped().cloned(),
             pruned: Pruned::default(),
-            tables: Arc::new(Mutex::new(Some(tables))),
+            batches: Arc::new(Mutex::new(Some(batches))),
         })
     }
 
     /// The next batch, error or report.
     #[napi(ts_return_type = "Promise<Step>")]
     pub fn next(&self) -> AsyncTask<Next> {
-        AsyncTask::new(Next(Arc::clone(&self.tables), Arc::clone(&self.pruned)))
+        AsyncTask::new(Next(Arc::clone(&self.batches), Arc::clone(&self.pruned)))
     }
 
     /// Leaves out what is below a directory from the next batch on. No worker opens a
@@ -184,7 +184,9 @@ impl Stream {
     #[napi]
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
     pub fn prune(&self, id: u32, path: Buffer) {
-        self.skipped.add(0, &path);
+        if let Some(skipped) = &self.skipped {
+            skipped.add(0, &path);
+        }
         let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
         pruned.push(id);
     }
@@ -195,7 +197,7 @@ impl Stream {
         if let Some(canceller) = &self.canceller {
             canceller.cancel();
         }
-        AsyncTask::new(Close(Arc::clone(&self.tables)))
+        AsyncTask::new(Close(Arc::clone(&self.batches)))
     }
 }
 
@@ -205,18 +207,18 @@ impl Drop for Stream {
         if let Some(canceller) = &self.canceller {
             canceller.cancel();
         }
-        let tables = Arc::clone(&self.tables);
+        let batches = Arc::clone(&self.batches);
         // Without a thread the scan ends here.
         let _ = std::thread::Builder::new()
             .name("statwalk-end".to_owned())
-            .spawn(move || drop(take(&tables)));
+            .spawn(move || drop(take(&batches)));
     }
 }
 
 fn request(root: &[u8], options: &Options) -> Result<Request> {
     let root = PathBuf::from(OsString::from_vec(root.to_vec()));
     let mut request = Request::new(root);
-    if !request.set_columns(options.columns) {
+    if !request.set_columns(options.columns | PATH) {
         return Err(Error::new(Status::InvalidArg, "there is no such column"));
     }
     request.threads = options.threads.map(|threads| threads as usize);
@@ -231,9 +233,9 @@ fn request(root: &[u8], options: &Options) -> Result<Request> {
     Ok(request)
 }
 
-fn take(tables: &Shared) -> Option<Ordered> {
-    let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
-    tables.take()
+fn take(batches: &Shared) -> Option<Batches> {
+    let mut batches = batches.lock().unwrap_or_else(PoisonError::into_inner);
+    batches.take()
 }
 
 fn failed(failure: &Failure) -> Error {
@@ -263,22 +265,24 @@ impl Task for Next {
     fn compute(&mut self) -> Result<Taken> {
         loop {
             let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(tables) = place.as_mut() else {
+            let Some(batches) = place.as_mut() else {
                 return Ok(Taken::End(None));
             };
             let mut pruned = self.1.lock().unwrap_or_else(PoisonError::into_inner);
-            pruned.drain(..).for_each(|id| tables.prune(id));
+            for id in pruned.drain(..) {
+                batches.prune(id);
+            }
             drop(pruned);
-            match tables
+            match batches
                 .next_within(PAUSE)
                 .map_err(|failure| failed(&failure))?
             {
                 // Here, because the event loop has no time for so many rows.
-                Found::Value(tables) => return Ok(Taken::Columns(columns_of(tables))),
+                Found::Value(batch) => return Ok(Taken::Columns(columns_of(batch))),
                 Found::Error(error) => return Ok(Taken::Error(error)),
                 Found::Waiting => {}
                 Found::End => {
-                    let gaps = tables.report().map(Gaps::of);
+                    let gaps = batches.report().map(Gaps::of);
                     *place = None;
                     return Ok(Taken::End(gaps));
                 }
@@ -310,10 +314,10 @@ impl Task for Close {
     type JsValue = Option<Report>;
 
     fn compute(&mut self) -> Result<Option<Gaps>> {
-        let Some(tables) = take(&self.0) else {
+        let Some(batches) = take(&self.0) else {
             return Ok(None);
         };
-        let report = tables.finish().map_err(|failure| failed(&failure))?;
+        let report = batches.finish().map_err(|failure| failed(&failure))?;
         Ok(Some(Gaps::of(&report)))
     }
 
@@ -346,8 +350,9 @@ fn report(gaps: Gaps) -> Report {
 
 /// The columns of the directories and of the other entries. Offsets are copied, and times
 /// are there as milliseconds, too.
-fn columns_of(tables: Tables) -> Vec<Columns> {
-    let mut directories = tables.directories;
+fn columns_of(batch: Batch) -> Vec<Columns> {
+    let (entries, mut directories, paths) = batch.into_parts();
+    let [entry_paths, directory_paths] = paths.unwrap_or_default();
     let mut given = Vec::new();
     if !directories.is_empty() {
         let of = &mut directories.columns;
@@ -355,10 +360,10 @@ fn columns_of(tables: Tables) -> Vec<Columns> {
             of.dirs[row] = directories.ids[row];
         }
         let ids = Some(directories.ids);
-        given.push(columns(ids, directories.columns, tables.directory_paths));
+        given.push(columns(ids, directories.columns, directory_paths));
     }
-    if !tables.entries.is_empty() {
-        given.push(columns(None, tables.entries, tables.entry_paths));
+    if !entries.is_empty() {
+        given.push(columns(None, entries, entry_paths));
     }
     given
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Columns, DirId, Directories, OrderedRows, Rows};
+use statwalk_core::{Columns, DirId, Directories, OrderedRows, Rows, SkippedDirs};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step, ends};
@@ -76,6 +76,14 @@ impl Batches {
             ]
         });
         Batch { rows, paths }
+    }
+
+    /// The paths of directories that the caller does not want, to add some from any thread.
+    /// Workers open none below them that they have not opened. Absent without paths, and after
+    /// the end.
+    #[must_use]
+    pub fn skipped(&self) -> Option<&SkippedDirs> {
+        self.feed.ordered().map(OrderedRows::skipped)
     }
 
     /// Leaves out what is below a directory of a batch that came. Answers whether the

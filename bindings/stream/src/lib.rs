@@ -5,7 +5,6 @@
 //! The borders of the languages have no logic of their own. A [`Request`] says what to
 //! read. [`Walk`] gives entries one after another, [`Batches`] gives columns, [`arrow`]
 //! gives these columns to other programs without a copy, and [`Summary`] answers at its end.
-//! [`Ordered`] gives columns in which a directory comes before all that is below it.
 //!
 //! A panic of a worker is a [`Failure`] here, and so is the use of a scan in the child
 //! of a fork, where its workers do not exist.
@@ -14,7 +13,6 @@ mod batch;
 mod failure;
 mod feed;
 mod gaps;
-mod ordered;
 mod request;
 mod summary;
 mod walk;
@@ -28,7 +26,6 @@ pub use batch::{Batch, Batches, Paths};
 pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;
-pub use ordered::{Ordered, Tables};
 pub use request::{PATH, Request};
 pub use summary::Summary;
 pub use walk::{Entry, Walk};

@@ -7,7 +7,7 @@ use statwalk_core::{Attributes, Fields, FileType, Scan, Totals};
 use statwalk_testkit::{Scratch, trees};
 
 use crate::feed::Feed;
-use crate::{Batches, Failure, Ordered, PATH, Request, Step, Summary, Walk};
+use crate::{Batches, Failure, PATH, Request, Step, Summary, Walk};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -69,16 +69,25 @@ fn of_walk(request: &Request) -> Found {
     found
 }
 
+/// Asserts that a directory comes before all that is below it.
 fn of_batches(request: &Request) -> Found {
     let mut found = Found::new();
     let mut batches = Batches::new(request).unwrap();
+    let mut ids = std::collections::BTreeSet::new();
     loop {
         match batches.next_within(LONG).unwrap() {
             Step::Value(batch) => {
-                let [entries, directories] = batch.paths().unwrap();
+                let [entries, directory_paths] = batch.paths().unwrap();
                 let rows = batch.rows();
-                let own = &rows.directories().columns;
-                for (columns, paths) in [(rows.entries(), entries), (own, directories)] {
+                let directories = rows.directories();
+                for row in (0..directories.len()).map(|row| directories.row(row)) {
+                    assert!(row.parent.is_none_or(|parent| ids.contains(&parent)));
+                    assert!(ids.insert(row.id));
+                }
+                let mut dirs = (0..rows.len()).filter_map(|row| rows.entries().dir(row));
+                assert!(dirs.all(|dir| ids.contains(&dir)));
+                let own = &directories.columns;
+                for (columns, paths) in [(rows.entries(), entries), (own, directory_paths)] {
                     for row in 0..columns.len() {
                         let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
                         let path = paths.bytes[begin..end].to_vec();
@@ -92,44 +101,6 @@ fn of_batches(request: &Request) -> Found {
             Step::End => break,
         }
     }
-    found
-}
-
-/// Asserts that a directory comes before all that is below it.
-fn of_ordered(request: &Request) -> Found {
-    let mut found = Found::new();
-    let mut ordered = Ordered::new(request).unwrap();
-    let mut ids = std::collections::BTreeSet::new();
-    loop {
-        match ordered.next_within(LONG).unwrap() {
-            Step::Value(tables) => {
-                let directories = &tables.directories;
-                for row in 0..directories.len() {
-                    if let Some(parent) = directories.row(row).parent {
-                        assert!(ids.contains(&(parent.index() as u32)));
-                    }
-                    assert!(ids.insert(directories.ids[row]));
-                }
-                let entries = &tables.entries;
-                let mut dirs = (0..entries.len()).filter_map(|row| entries.dir(row));
-                assert!(dirs.all(|dir| ids.contains(&(dir.index() as u32))));
-                let of_directories = (&directories.columns, &tables.directory_paths);
-                let of_entries = (&tables.entries, &tables.entry_paths);
-                for (columns, paths) in [of_directories, of_entries] {
-                    for row in 0..columns.len() {
-                        let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
-                        let path = paths.bytes[begin..end].to_vec();
-                        assert!(!path.is_empty());
-                        let facts = facts(&columns.entry(row).attributes);
-                        assert_eq!(found.insert(path, facts), None);
-                    }
-                }
-            }
-            Step::Error(_) | Step::Waiting => {}
-            Step::End => break,
-        }
-    }
-    assert!(ordered.report().is_some());
     found
 }
 
@@ -145,7 +116,6 @@ fn walk_and_batches_have_the_entries_of_the_engine() {
             let expected = of_engine(&request);
             assert_eq!(of_walk(&request), expected, "{name} {threads}");
             assert_eq!(of_batches(&request), expected, "{name} {threads}");
-            assert_eq!(of_ordered(&request), expected, "{name} {threads}");
         }
     }
 }
@@ -159,7 +129,7 @@ fn a_directory_comes_before_all_below_it() {
         let is_same = (0..20).any(|_| {
             let found = of_walk(&request);
             assert!(found.len() > 1_000);
-            of_ordered(&request) == found || {
+            of_batches(&request) == found || {
                 assert!(of_walk(&request) != found);
                 false
             }
@@ -181,7 +151,7 @@ fn a_time_that_nanoseconds_do_not_hold_keeps_its_seconds() {
             .unwrap();
     }
     let request = everything(scratch.path());
-    let found = of_ordered(&request);
+    let found = of_batches(&request);
     assert_eq!(found, of_engine(&request));
     assert_eq!(
         found
@@ -206,7 +176,6 @@ fn a_root_can_be_a_file_or_missing_or_end_with_a_slash() {
     assert_eq!(expected.len(), 2);
     assert_eq!(of_walk(&request), expected);
     assert_eq!(of_batches(&request), expected);
-    assert_eq!(of_ordered(&request), expected);
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl KnownDirs {
         }
         let start = path.len();
         path.resize(start + length, 0);
-        // From the end to the begin, because a directory knows its parent.
+        // From the last name to the first, because a directory knows its parent.
         let (mut end, mut at, mut is_first) = (path.len(), Some(id), true);
         while let Some((name, dir)) = at.and_then(|id| self.named(id)) {
             // A root can end with a slash, and needs no other.

@@ -2,9 +2,11 @@
 
 //! Rows in an order in which a directory comes before all that is below it.
 //!
-//! Rows wait here until the directories above them were given. A directory is forgotten
-//! when all in it and below it was taken. That it is finished, a worker says when another
-//! may still fill rows that began before: it is forgotten when no such rows are left.
+//! Rows wait here until the directories above them were given.
+//!
+//! A worker can note the end of a directory, or an error, while another still fills rows that
+//! began before. So both wait until no such rows are left. Then the directory is forgotten,
+//! and the error comes after the directories above its entry.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -23,8 +25,8 @@ use crate::running::controls;
 use crate::scan::Scan;
 use crate::skipped_dirs::SkippedDirs;
 
-/// From so many on that wait for rows which began before, and again at each multiple, those of
-/// workers that stand still are asked for.
+/// When so many ends and errors wait, and again at each multiple, the rows of workers that stand
+/// still are taken.
 const LATER_MANY: usize = 64;
 
 /// The rows of a scan, in order. [`Scan::ordered_rows`] makes it.
@@ -51,7 +53,7 @@ pub struct OrderedRows {
     report: Option<Report>,
 }
 
-/// Something for the caller. An error follows the rows of its entry.
+/// Something for the caller.
 enum Ready {
     Rows(Box<Rows>),
     Error(EntryError),
@@ -225,8 +227,6 @@ impl OrderedRows {
 
     /// Forgets finished directories and makes errors ready, as far as no rows are left that
     /// began before; at the end, all. Answers whether there is an error now.
-    ///
-    /// The rows that were given last are done.
     fn come_to_later(&mut self, is_end: bool) -> bool {
         while let Some(later) = self.later.front_mut() {
             if Arc::get_mut(&mut later.epoch).is_none() && !is_end {
@@ -360,8 +360,8 @@ impl OrderedRows {
     /// Workers do not open directories below it that they have not opened. No later call of
     /// [`next_within`](Self::next_within) gives anything below it, or an error of it, and the
     /// report does not count such errors. Rows that were given can have something below it:
-    /// [`is_skipped`](Self::is_skipped) tells.
-    /// Below a directory that is forgotten there is nothing left to skip.
+    /// [`is_skipped`](Self::is_skipped) tells. Below a directory that is forgotten there is
+    /// nothing left to skip.
     pub fn skip(&mut self, dir: DirId) -> bool {
         let mut path = Vec::new();
         if let Some(root) = self.root(dir).filter(|_| self.push_path(dir, &mut path)) {
