@@ -136,7 +136,11 @@ impl Columns {
     }
 
     /// Adds a row of another table, which keeps the same fields.
-    pub(crate) fn push_row(&mut self, others: &Columns, row: usize) {
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row` is not below the length of the other table.
+    pub fn push_row(&mut self, others: &Columns, row: usize) {
         let place = self.len();
         if !others.name_offsets.is_empty() {
             if self.name_offsets.is_empty() {

@@ -201,8 +201,9 @@ impl OrderedRows {
         }
     }
 
-    /// Some rows without those below skipped directories.
-    fn without_skipped(&self, mut rows: Rows) -> Rows {
+    /// Some rows that were given last, without those below directories that were skipped since.
+    #[must_use]
+    pub fn without_skipped(&self, mut rows: Rows) -> Rows {
         if !self.known.has_skipped() {
             return rows;
         }

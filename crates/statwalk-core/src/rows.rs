@@ -28,7 +28,7 @@ const WAITING_MAX: usize = 4;
 /// How many buffers without rows wait for a worker.
 const SPARE_MAX: usize = 8;
 
-/// Up to 65,536 entries of many directories, in columns.
+/// Up to 16,384 entries of many directories, in columns.
 ///
 /// [`Scan::rows`] makes them, and says in which order they come.
 ///
@@ -82,7 +82,7 @@ struct Gathering {
 
 impl Rows {
     /// How many entries an object of this type holds at most.
-    pub const MAX: usize = 65_536;
+    pub const MAX: usize = FULL;
 
     /// How many entries it has; directories are not among them.
     ///
@@ -151,12 +151,30 @@ impl Rows {
     }
 
     /// Gives the buffers away, without a copy.
-    ///
-    /// [`GatheredRows::give_back`] takes them again, for other rows of the scan.
     #[must_use]
     pub fn into_columns(mut self) -> (Columns, Directories) {
         let tables = std::mem::take(&mut self.tables);
         (tables.entries, tables.directories)
+    }
+
+    /// Takes the directories and their ends out, as rows of their own, without a copy.
+    #[must_use]
+    pub fn split_off_directories(&mut self) -> Rows {
+        let directories = self.take_directories();
+        self.with_columns(Columns::default(), directories)
+    }
+
+    /// Rows of the same scan with these columns, to whose workers the buffers go back.
+    #[must_use]
+    pub fn with_columns(&self, columns: Columns, directories: Directories) -> Rows {
+        Rows {
+            tables: Tables {
+                entries: columns,
+                directories,
+                ..Tables::default()
+            },
+            stock: Arc::clone(&self.stock),
+        }
     }
 }
 
@@ -194,8 +212,7 @@ impl Scan {
     ///
     /// Memory: each worker fills one object, 4 wait for the caller, and the buffers of up to 8
     /// are kept empty. With all fields an entry takes 96 bytes and its name, in buffers that
-    /// grow by doubling. An object has about 16,384 entries, and up to 65,536 where a
-    /// directory is as large. A caller who takes none slows the scan down.
+    /// grow by doubling. A caller who takes none slows the scan down.
     ///
     /// # Errors
     ///
@@ -291,6 +308,12 @@ impl Gathering {
 }
 
 impl Tables {
+    /// Whether there is memory for entries, and for directories.
+    fn have_buffers(&self) -> [bool; 2] {
+        let of_directories = self.directories.ids.capacity();
+        [self.entries.kinds.capacity(), of_directories].map(|capacity| capacity > 0)
+    }
+
     fn is_full(&self) -> bool {
         let directories = &self.directories;
         let ends = directories.finished.len().max(directories.incomplete.len());
@@ -312,7 +335,8 @@ impl Stock {
 
     /// Takes buffers, and forgets their rows.
     fn put(&self, mut tables: Tables) {
-        if tables.entries.kinds.capacity() == 0 && tables.directories.ids.capacity() == 0 {
+        let [has_entries, has_directories] = tables.have_buffers();
+        if !has_entries && !has_directories {
             return;
         }
         tables.entries.clear();
@@ -320,8 +344,14 @@ impl Stock {
         tables.errors.clear();
         tables.epoch = None;
         let mut spare = lock(&self.spare);
-        if spare.len() < SPARE_MAX {
-            spare.push(tables);
+        // Those of entries and of directories can come apart.
+        let lacks = |other: &&mut Tables| other.have_buffers() == [!has_entries, !has_directories];
+        let has_room = spare.len() < SPARE_MAX;
+        match spare.iter_mut().find(lacks) {
+            Some(other) if has_entries => other.entries = tables.entries,
+            Some(other) => other.directories = tables.directories,
+            None if has_room => spare.push(tables),
+            None => {}
         }
     }
 }
@@ -336,17 +366,6 @@ impl fmt::Debug for GatheredRows {
 }
 
 impl GatheredRows {
-    /// Takes back buffers that [`Rows::into_columns`] gave away. Their rows are forgotten.
-    ///
-    /// A caller who drops rows, or keeps their buffers, need not call it.
-    pub fn give_back(&self, columns: Columns, directories: Directories) {
-        self.stock.put(Tables {
-            entries: columns,
-            directories,
-            ..Tables::default()
-        });
-    }
-
     /// Lets those workers give their rows that stand still.
     pub(crate) fn sweep(&mut self) {
         self.gathered.sweep();
