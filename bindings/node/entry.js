@@ -2,7 +2,7 @@
 
 'use strict'
 
-// An entry is a view into the columns of a batch.
+// An entry is a view into the columns of a table.
 
 const fs = require('node:fs')
 const { isUtf8 } = require('node:buffer')
@@ -42,16 +42,14 @@ class Entry {
     this.#row = row
   }
 
-  /** The bytes of the path: a view into the batch. */
+  /** The bytes of the path. */
   pathBytes() {
-    const { paths, pathOffsets } = this.#table
-    return paths.subarray(pathOffsets[this.#row], pathOffsets[this.#row + 1])
+    return this.#table.pathBytes(this.#row)
   }
 
-  /** The bytes of the name. */
+  /** The bytes of the name: a view into the table. */
   nameBytes() {
-    const table = this.#table
-    return table.paths.subarray(table.nameAt(this.#row), table.pathOffsets[this.#row + 1])
+    return this.#table.nameBytes(this.#row)
   }
 
   /** Whether path and name are strings that lead back to the file. */
@@ -64,15 +62,14 @@ class Entry {
     const table = this.#table
     if (!table.isText) {
       const bytes = this.pathBytes()
-      if (!isUtf8(bytes)) throw new UndecodablePathError(Buffer.from(bytes))
+      if (!isUtf8(bytes)) throw new UndecodablePathError(bytes)
     }
-    return table.text(table.pathOffsets[this.#row], table.pathOffsets[this.#row + 1])
+    return table.path(this.#row)
   }
 
   /** The name; with U+FFFD for what is no UTF-8, and then isText is false. */
   get name() {
-    const table = this.#table
-    return table.text(table.nameAt(this.#row), table.pathOffsets[this.#row + 1])
+    return this.#table.name(this.#row)
   }
 
   get isDirectory() {
@@ -88,7 +85,7 @@ class Entry {
     const table = this.#table
     const type = DIRENTS[table.types[this.#row]]
     if (table.isText || this.isText) return new fs.Dirent(this.name, type, table.parent(this.#row))
-    const bytes = Buffer.from(this.pathBytes())
+    const bytes = this.pathBytes()
     const slash = bytes.lastIndexOf(0x2f)
     return new fs.Dirent(bytes.subarray(slash + 1), type, bytes.subarray(0, slash || 1))
   }

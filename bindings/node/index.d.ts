@@ -56,7 +56,7 @@ export interface Options {
   exclude?: readonly string[]
 }
 
-/** An entry: a view into the columns of a batch, which it keeps alive. */
+/** An entry: a view into the columns of a table, which it keeps alive. */
 export class Entry {
   private constructor()
   /** The path. Throws UndecodablePathError where a string would not lead back to the file. */
@@ -78,17 +78,30 @@ export class Entry {
   nameBytes(): Buffer
 }
 
-/** Entries of many directories in columns. A column that was not asked for is absent. */
+/** Up to 16,384 entries of many directories in columns. A column that was not asked for is absent. */
 export interface Columns {
   length: number
-  /** The numbers of the directories. Absent in a batch of other entries. */
+  /** The numbers of the directories. Absent in a table of other entries. */
   ids?: Uint32Array
   /** The number of the directory that each row lies in; of the scanned one its own. */
   dirs: Uint32Array
-  /** The bytes of all paths, one after another. */
-  paths: Buffer
+  /**
+   * Which prefix stands before the name of each row: both are its path. The prefix is the path
+   * of the row's directory with a slash. The scanned directory has none, and its path for a name.
+   */
+  prefixes: Uint32Array
+  /** The bytes of all prefixes, one after another. */
+  prefixBytes: Buffer
+  /** Where each prefix begins, and where the last one ends. */
+  prefixOffsets: Uint32Array
+  /** The bytes of all names, one after another. */
+  names: Buffer
+  /** Where each name begins, and where the last one ends. */
+  nameOffsets: Int32Array
+  /** With the field 'path', the bytes of all paths, one after another. */
+  paths?: Buffer
   /** Where each path begins, and where the last one ends. */
-  pathOffsets: Uint32Array
+  pathOffsets?: Uint32Array
   /** Whether all paths are UTF-8. */
   isText: boolean
   /** 0 file, 1 directory, 2 symbolic link, 3 pipe, 4 socket, 5 and 6 devices, 7 unknown. */

@@ -17,7 +17,7 @@ const BITS = Object.fromEntries(fieldBits().map(({ name, bits }) => [name, bits]
 const FIELDS = Object.keys(BITS).filter((name) => name !== 'stat')
 
 function bits(fields) {
-  let columns = BITS.path
+  let columns = BITS.name
   for (const name of typeof fields === 'string' ? [fields] : fields) {
     if (!Object.hasOwn(BITS, name)) {
       throw new RangeError(`there is no field '${name}'; the fields are stat, ${FIELDS.join(', ')}`)
@@ -69,9 +69,9 @@ async function* batches(path, options = {}) {
   const read = reading(path, options)
   try {
     for (;;) {
-      const tables = await read.next()
-      if (tables === null) return read.report
-      yield* tables
+      const columns = await read.next()
+      if (columns === null) return read.report
+      yield columns
     }
   } finally {
     await read.close()

@@ -48,7 +48,7 @@ class Reading {
     this.#onError = onError
   }
 
-  /** The next tables of columns, directories first; null at the end. */
+  /** The next table of columns; null at the end. */
   async next() {
     if (this.#isOver) return null
     if (this.#stream === null) {
@@ -61,7 +61,7 @@ class Reading {
       this.#signal?.throwIfAborted()
       if (step.error != null) this.#take(errorOf(step.error))
       else if (step.columns == null) return this.#finish(step.report)
-      else return step.columns.map(prepare)
+      else return prepare(step.columns)
     }
   }
 
@@ -79,7 +79,7 @@ class Reading {
     return null
   }
 
-  /** Leaves out what is below a directory of the last tables, from the next ones on. */
+  /** Leaves out what is below a directory of the last table, from the next one on. */
   prune(id, path) {
     this.#stream.prune(id, path)
   }

@@ -15,17 +15,13 @@ const ENTRIES = 16
 /** An iterator by hand: a generator would make three promises for each entry. */
 class Scan {
   #reading
-  #tables = []
   #columns = null
   #table = null
   #row = 0
   /** The row that was given last; of the directories alone it can be skipped. */
   #last = -1
-  /** The directories of the tables at hand that are not wanted, or lie in one. */
+  /** The directories of the table at hand that are not wanted, or lie in one. */
   #skipped = new Set()
-  /** The directory of the last row, and whether it is skipped. */
-  #directory = -1
-  #isSkipped = false
   #turn = performance.now()
   #left = ENTRIES
   /** The call that others wait for. */
@@ -64,41 +60,31 @@ class Scan {
 
   /** Leaves out all that is below the directory that came last. */
   skip() {
-    const { ids, paths, pathOffsets } = this.#columns ?? {}
+    const { ids } = this.#columns ?? {}
     if (ids == null || this.#last < 0) throw new Error('the last entry is no directory')
     this.#skipped.add(ids[this.#last])
-    this.#directory = -1
-    const path = paths.subarray(pathOffsets[this.#last], pathOffsets[this.#last + 1])
-    this.#reading.prune(ids[this.#last], path)
+    this.#reading.prune(ids[this.#last], this.#table.pathBytes(this.#last))
   }
 
   /** Goes on to the next row, if it is at hand. */
   #advance() {
-    while (this.#columns !== null) {
-      const { ids, dirs, length } = this.#columns
-      while (this.#row < length) {
-        const row = this.#row
-        this.#row += 1
-        const directory = dirs[row]
-        if (ids != null) {
-          // The directory itself is no entry of it.
-          if (directory === ids[row]) continue
-          if (this.#skipped.has(directory)) {
-            this.#skipped.add(ids[row])
-            continue
-          }
-        } else if (this.#skipped.size > 0) {
-          if (directory !== this.#directory) {
-            this.#directory = directory
-            this.#isSkipped = this.#skipped.has(directory)
-          }
-          if (this.#isSkipped) continue
+    if (this.#columns === null) return false
+    const { ids, dirs, length } = this.#columns
+    while (this.#row < length) {
+      const row = this.#row
+      this.#row += 1
+      if (ids != null) {
+        // The directory itself is no entry of it.
+        if (dirs[row] === ids[row]) continue
+        if (this.#skipped.has(dirs[row])) {
+          this.#skipped.add(ids[row])
+          continue
         }
-        this.#last = row
-        return true
       }
-      this.#take(this.#tables.shift() ?? null)
+      this.#last = row
+      return true
     }
+    this.#take(null)
     return false
   }
 
@@ -124,19 +110,18 @@ class Scan {
         this.#left -= 1
         return { done: false, value: new Entry(this.#table, this.#last) }
       }
-      let tables
+      let columns
       try {
-        tables = await this.#reading.next()
+        columns = await this.#reading.next()
       } catch (error) {
         await this.#end()
         throw error
       }
-      if (tables === null) {
+      if (columns === null) {
         this.#isOver = true
       } else {
-        this.#tables = tables
         this.#skipped.clear()
-        this.#take(this.#tables.shift() ?? null)
+        this.#take(columns)
       }
     }
   }
@@ -144,7 +129,6 @@ class Scan {
   async #end() {
     this.#isOver = true
     this.#columns = null
-    this.#tables = []
     await this.#reading.close()
   }
 

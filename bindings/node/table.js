@@ -2,7 +2,7 @@
 
 'use strict'
 
-// The columns of a batch, prepared for single values.
+// The columns of a table, prepared for single values.
 
 const fs = require('node:fs')
 const { isAscii } = require('node:buffer')
@@ -61,15 +61,12 @@ class Table {
   #ino
   #size
   #allocated
-  /** The directory of the last Dirent, and its path. */
-  #directory = -1
-  #parent = ''
+  /** The prefixes that were asked for. */
+  #prefixes = []
   length
   types
-  paths
-  pathOffsets
   isText
-  #isAscii
+  #namesAreAscii
 
   constructor(columns) {
     this.#columns = columns
@@ -80,35 +77,63 @@ class Table {
     this.#allocated = halves(columns.allocated)
     this.length = columns.length
     this.types = columns.types
-    this.paths = columns.paths
-    this.pathOffsets = columns.pathOffsets
     this.isText = columns.isText
-    this.#isAscii = isAscii(columns.paths)
+    this.#namesAreAscii = isAscii(columns.names)
   }
 
-  /** Where the name of a row begins in the paths. */
-  nameAt(row) {
-    const { paths, pathOffsets } = this
-    const begin = pathOffsets[row]
-    let at = pathOffsets[row + 1]
-    while (at > begin && paths[at - 1] !== 0x2f) at -= 1
-    return at
+  pathBytes(row) {
+    return Buffer.concat([this.prefixBytes(row), this.#wholeName(row)])
   }
 
-  /** A part of the paths. */
-  text(begin, end) {
-    return this.#isAscii ? this.paths.latin1Slice(begin, end) : this.paths.utf8Slice(begin, end)
+  /** What stands before the name: the path of the directory with a slash; nothing for the root. */
+  prefixBytes(row) {
+    const { prefixes, prefixBytes, prefixOffsets } = this.#columns
+    const at = prefixes[row]
+    return prefixBytes.subarray(prefixOffsets[at], prefixOffsets[at + 1])
   }
 
-  /** The path of the directory of a row, for many rows once. */
+  #wholeName(row) {
+    const { names, nameOffsets } = this.#columns
+    return names.subarray(nameOffsets[row], nameOffsets[row + 1])
+  }
+
+  nameBytes(row) {
+    const name = this.#wholeName(row)
+    return this.#isRoot(row) ? name.subarray(name.lastIndexOf(0x2f) + 1) : name
+  }
+
+  #isRoot(row) {
+    const { ids, dirs } = this.#columns
+    return ids != null && ids[row] === dirs[row]
+  }
+
+  /** The directory that was given has its path for a name. */
+  #text(row) {
+    const { names, nameOffsets } = this.#columns
+    const [begin, end] = [nameOffsets[row], nameOffsets[row + 1]]
+    return this.#namesAreAscii ? names.latin1Slice(begin, end) : names.utf8Slice(begin, end)
+  }
+
+  #prefix(row) {
+    const at = this.#columns.prefixes[row]
+    const known = this.#prefixes[at]
+    if (known !== undefined) return known
+    return (this.#prefixes[at] = this.prefixBytes(row).utf8Slice())
+  }
+
+  path(row) {
+    return this.#prefix(row) + this.#text(row)
+  }
+
+  name(row) {
+    const text = this.#text(row)
+    return this.#isRoot(row) ? text.slice(text.lastIndexOf('/') + 1) : text
+  }
+
+  /** The path of the directory of a row. */
   parent(row) {
-    const directory = this.#columns.dirs[row]
-    if (directory !== this.#directory || this.#columns.ids != null) {
-      const [begin, end] = [this.pathOffsets[row], this.nameAt(row) - 1]
-      this.#parent = this.text(begin, Math.max(end, begin + 1))
-      this.#directory = directory
-    }
-    return this.#parent
+    const prefix = this.#isRoot(row) ? this.#text(row) : this.#prefix(row)
+    return prefix.slice(0, prefix.lastIndexOf('/') || 1)
   }
 
   stats(row) {
@@ -147,10 +172,13 @@ function tableOf(columns) {
   return table
 }
 
-/** The columns of a batch, as the native module has made them. */
+/** The columns of a table, as the native module has made them. */
 function prepare({ attributes, ...columns }) {
-  const { buffer, byteOffset, byteLength } = columns.paths
-  columns.paths = Buffer.from(buffer, byteOffset, byteLength)
+  for (const bytes of ['prefixBytes', 'names', 'paths']) {
+    if (columns[bytes] == null) continue
+    const { buffer, byteOffset, byteLength } = columns[bytes]
+    columns[bytes] = Buffer.from(buffer, byteOffset, byteLength)
+  }
   for (const { name, values, ms, isKnown } of attributes) {
     if (ms == null) {
       columns[name] = values

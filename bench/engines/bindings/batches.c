@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The C library, in columns. For records the batches themselves are kept: they are the
-// records.
+// The C library, in columns. For records the tables themselves are kept: they are the records.
 
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -28,8 +27,8 @@ static int64_t now_ns(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static const void *values(const struct sw_columns *columns, const char *name) {
-  const struct sw_attribute *attribute = sw_attribute_of(columns, name);
+static const void *values(const struct sw_table *table, const char *name) {
+  const struct sw_attribute *attribute = sw_attribute_of(table, name);
   return attribute ? attribute->values : NULL;
 }
 
@@ -39,28 +38,22 @@ static void add_times(struct answer *answer, const int64_t *mtime, size_t row) {
   answer->modified += time / NANOSECONDS - (time % NANOSECONDS < 0);
 }
 
-// Rows that are no directories.
-static void add_entries(struct answer *answer, const struct sw_columns *columns) {
-  const uint64_t *size = values(columns, "size");
-  const int64_t *mtime = values(columns, "mtime");
-  answer->files += columns->len;
-  for (size_t row = 0; row < columns->len; row++) {
-    if (size && columns->types[row] == SW_FILE) answer->bytes += size[row];
+static void add(struct answer *answer, const struct sw_table *table) {
+  const uint64_t *size = values(table, "size");
+  const int64_t *mtime = values(table, "mtime");
+  for (size_t row = 0; row < table->len; row++) {
+    if (table->ids) {
+      bool is_root = table->has_dir && !(table->has_dir[row / 8] >> row % 8 & 1);
+      if (is_root) continue;
+      answer->directories++;
+    } else {
+      answer->files++;
+      if (size && table->types[row] == SW_FILE) answer->bytes += size[row];
+    }
     if (mtime) add_times(answer, mtime, row);
   }
-  for (size_t at = 0; at < columns->odd_time_count; at++)
-    if (columns->odd_times[at].column == SW_MTIME) answer->modified += columns->odd_times[at].seconds;
-}
-
-static void add_directories(struct answer *answer, const struct sw_directories *directories) {
-  const struct sw_columns *columns = directories->columns;
-  const int64_t *mtime = values(columns, "mtime");
-  for (size_t row = 0; row < columns->len; row++) {
-    bool is_root = columns->has_dir && !(columns->has_dir[row / 8] >> row % 8 & 1);
-    if (is_root) continue;
-    answer->directories++;
-    if (mtime) add_times(answer, mtime, row);
-  }
+  for (size_t at = 0; at < table->odd_time_count; at++)
+    if (table->odd_times[at].column == SW_MTIME) answer->modified += table->odd_times[at].seconds;
 }
 
 static struct answer walk(const char *model, const char *path) {
@@ -69,27 +62,26 @@ static struct answer walk(const char *model, const char *path) {
   if (strcmp(model, "count")) columns |= SW_SIZE;
   if (records) columns |= SW_NAME | SW_MODE | SW_MTIME | SW_ATIME | SW_CTIME;
   struct sw_scan *scan = sw_scan_new(path);
-  struct sw_batches *batches = NULL;
+  struct sw_tables *tables = NULL;
   if (!scan || sw_scan_set_columns(scan, columns) != SW_OK ||
       (!strcmp(model, "directory") && sw_scan_set_max_depth(scan, 1) != SW_OK) ||
-      sw_batches_open(scan, &batches) != SW_OK) {
+      sw_tables_open(scan, &tables) != SW_OK) {
     fprintf(stderr, "%s\n", sw_failure(NULL));
     exit(1);
   }
   struct answer answer = {0};
-  struct sw_batch *batch, **kept = NULL;
+  struct sw_table *table, **kept = NULL;
   size_t count = 0, room = 0;
-  for (int got; (got = sw_batches_next(batches, -1, &batch)) != SW_END;) {
+  for (int got; (got = sw_tables_next(tables, -1, &table)) != SW_END;) {
     if (got != SW_VALUE) {
-      fprintf(stderr, "%s\n", got == SW_ERROR ? sw_batches_error(batches)->message : sw_failure(NULL));
+      fprintf(stderr, "%s\n", got == SW_ERROR ? sw_tables_error(tables)->message : sw_failure(NULL));
       failed = true;
       if (got == SW_ERROR) continue;
       break;
     }
-    add_entries(&answer, sw_batch_entries(batch));
-    add_directories(&answer, sw_batch_directories(batch));
+    add(&answer, table);
     if (!records) {
-      sw_batch_free(batch);
+      sw_table_free(table);
       continue;
     }
     if (count == room) {
@@ -97,11 +89,11 @@ static struct answer walk(const char *model, const char *path) {
       kept = realloc(kept, room * sizeof *kept);
       if (!kept) abort();
     }
-    kept[count++] = batch;
+    kept[count++] = table;
   }
-  failed |= sw_batches_close(batches, NULL) != SW_OK;
+  failed |= sw_tables_close(tables, NULL) != SW_OK;
   sw_scan_free(scan);
-  while (count) sw_batch_free(kept[--count]);
+  while (count) sw_table_free(kept[--count]);
   free(kept);
   return answer;
 }

@@ -42,7 +42,7 @@ async function byBatches() {
   const kept = [];
   // The directory itself is a row.
   let [files, directories, bytes, mtime] = [0, -1, 0n, 0n];
-  let root = null;
+  let root = 0n;
   for await (const columns of batches(path, options)) {
     if (model === 'records') kept.push(columns);
     for (let row = 0; row < columns.length; row += 1) {
@@ -55,12 +55,11 @@ async function byBatches() {
       // The division of bigints rounds towards zero, and the rest can be negative.
       const seconds = (ns - (((ns % SECOND) + SECOND) % SECOND)) / SECOND;
       mtime += seconds;
-      const length = columns.pathOffsets[row + 1] - columns.pathOffsets[row];
-      if (type === 1 && (root === null || length < root.length)) root = { length, seconds };
+      if (type === 1 && columns.ids[row] === columns.dirs[row]) root = seconds;
     }
   }
   if (model !== 'records') return [files, directories, bytes];
-  return [files, directories, bytes, BigInt.asIntN(64, mtime - root.seconds)];
+  return [files, directories, bytes, BigInt.asIntN(64, mtime - root)];
 }
 
 for (let round = 0; round < Number(rounds); round += 1) {

@@ -16,9 +16,9 @@
 //     sw_scan_free(scan);
 //
 // Rules.
-// - Strings that come with a length end with a NUL as well, but for names and paths of columns.
-// - One thread at a time uses a walk, or batches. Any thread may cancel. Batches are
-//   independent of each other.
+// - Strings that come with a length end with a NUL as well, but for columns.
+// - One thread at a time uses a walk, or tables. Any thread may cancel. A table that was taken
+//   is independent of the others.
 // - fork: only the process that began a scan may go on with it. In the child, calls for
 //   it answer SW_FAILED, its handles are closed without effect, and new scans work.
 // - The library installs no signal handler, prints nothing and reads no environment, but
@@ -165,7 +165,7 @@ struct ArrowArrayStream {
 /// st_rdev.
 #define SW_RDEV (1 << 12)
 
-/// Whole paths as a column of batches. A walk always has them.
+/// Whole paths as a column of tables. A walk always has them.
 #define SW_PATH 2147483648
 
 /// All that stat(2) gives.
@@ -222,17 +222,96 @@ struct ArrowArrayStream {
 /// The directory lies as deep as the scan goes.
 #define SW_AT_DEPTH_LIMIT 4
 
-/// Up to 65,536 entries of many directories, and the directories that begin among them.
-typedef struct sw_batch sw_batch;
-
-/// A scan that gives batches.
-typedef struct sw_batches sw_batches;
-
 /// The description of a scan: roots, columns and options. Any number of scans can begin with one.
 typedef struct sw_scan sw_scan;
 
+/// A scan that gives tables.
+typedef struct sw_tables sw_tables;
+
 /// A scan that gives entries one after another.
 typedef struct sw_walk sw_walk;
+
+/// The values of one attribute.
+typedef struct sw_attribute {
+  /// The name, as in tables of Arrow: "size", "uid", "mtime".
+  const char *name;
+  /// The column that asks for it: SW_SIZE and its neighbours. Two attributes can have one.
+  uint32_t column;
+  /// SW_U16 and its neighbours.
+  uint32_t kind;
+  /// A value for each row; NULL without rows.
+  const void *values;
+  /// A bit for each row: whether its value is known. A stat can fail.
+  const uint8_t *is_known;
+} sw_attribute;
+
+/// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
+typedef struct sw_odd_time {
+  /// The row.
+  uint32_t row;
+  /// SW_MTIME, SW_ATIME, SW_CTIME or SW_BTIME.
+  uint32_t column;
+  /// Seconds since 1970.
+  int64_t seconds;
+} sw_odd_time;
+
+/// Directories, or other entries, in columns. A column that was not asked for is NULL.
+///
+/// It has up to 16,384 rows and 4 MiB, or a single row; one without rows has ends of
+/// directories. Columns of bits have row 0 in the lowest bit of the first byte, and are NULL
+/// if every bit is 1. New members can come at the end.
+typedef struct sw_table {
+  /// How many rows there are.
+  size_t len;
+  /// The numbers of directories; NULL in a table of other entries.
+  const uint32_t *ids;
+  /// Of directories, the root that each belongs to, from 0 on.
+  const uint32_t *roots;
+  /// Of directories, SW_LISTED and its neighbours.
+  const uint8_t *states;
+  /// The number of the directory that each row lies in. A root has none, and here its number
+  /// among the roots, from 0 on.
+  const uint32_t *dirs;
+  /// A bit for each row: whether it lies in a directory. 0 for a root.
+  const uint8_t *has_dir;
+  /// Which prefix stands before the name of each row: both are its path.
+  const uint32_t *prefixes;
+  /// The bytes of all prefixes, without NULs: the path of a directory with a slash at its
+  /// end, and nothing for roots.
+  const uint8_t *prefix_bytes;
+  /// Where each prefix begins, and where the last one ends.
+  const uint32_t *prefix_offsets;
+  /// How many prefixes there are.
+  size_t prefix_count;
+  /// The bytes of all names, without NULs. The name of a root is the path that the caller
+  /// gave.
+  const uint8_t *names;
+  /// Where each name begins, and at the end where the last one ends: `len` + 1 numbers.
+  const int32_t *name_offsets;
+  /// With SW_PATH, the bytes of all paths, without NULs.
+  const uint8_t *paths;
+  /// As `name_offsets`.
+  const int64_t *path_offsets;
+  /// SW_FILE and its neighbours.
+  const uint8_t *types;
+  /// The attributes that were asked for.
+  const struct sw_attribute *attributes;
+  /// How many there are.
+  size_t attribute_count;
+  /// Times that nanoseconds do not hold, by row: nearly always none.
+  const struct sw_odd_time *odd_times;
+  /// How many there are.
+  size_t odd_time_count;
+  /// The numbers of directories that are finished. Their rows can still come; at the
+  /// end of a scan that was stopped, those that are not among them lack something.
+  const uint32_t *finished;
+  /// How many there are.
+  size_t finished_count;
+  /// The numbers of directories that lack something, which could not be read.
+  const uint32_t *incomplete;
+  /// How many there are.
+  size_t incomplete_count;
+} sw_table;
 
 /// An entry that could not be read.
 typedef struct sw_error {
@@ -264,88 +343,11 @@ typedef struct sw_report {
   uint64_t changed_directories;
   /// Entries that went away during the scan. They are no gap.
   uint64_t vanished;
-  /// Entries that were left out by a pattern, sw_walk_skip or sw_batches_skip.
+  /// Entries that were left out by a pattern, sw_walk_skip or sw_tables_skip.
   uint64_t excluded;
   /// Other file systems that were not entered.
   uint64_t crossings;
 } sw_report;
-
-/// The values of one attribute.
-typedef struct sw_attribute {
-  /// The name, as in tables of Arrow: "size", "uid", "mtime".
-  const char *name;
-  /// The column that asks for it: SW_SIZE and its neighbours. Two attributes can have one.
-  uint32_t column;
-  /// SW_U16 and its neighbours.
-  uint32_t kind;
-  /// A value for each row; NULL without rows.
-  const void *values;
-  /// A bit for each row: whether its value is known. A stat can fail.
-  const uint8_t *is_known;
-} sw_attribute;
-
-/// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
-typedef struct sw_odd_time {
-  /// The row.
-  uint32_t row;
-  /// SW_MTIME, SW_ATIME, SW_CTIME or SW_BTIME.
-  uint32_t column;
-  /// Seconds since 1970.
-  int64_t seconds;
-} sw_odd_time;
-
-/// Entries of many directories, in columns. A column that was not asked for is NULL.
-///
-/// Columns of bits have row 0 in the lowest bit of the first byte, and are NULL if every
-/// bit is 1. New members can come at the end.
-typedef struct sw_columns {
-  /// How many rows there are.
-  size_t len;
-  /// The number of the directory of each entry; of a directory, that of its parent. A root
-  /// has none, and here its number among the roots, from 0 on.
-  const uint32_t *dirs;
-  /// A bit for each row: whether it lies in a directory. 0 for a root.
-  const uint8_t *has_dir;
-  /// The bytes of all names, without NULs.
-  const uint8_t *names;
-  /// Where each name begins, and at the end where the last one ends: `len` + 1 numbers.
-  const int32_t *name_offsets;
-  /// The bytes of all paths, without NULs.
-  const uint8_t *paths;
-  /// As `name_offsets`.
-  const int64_t *path_offsets;
-  /// SW_FILE and its neighbours.
-  const uint8_t *types;
-  /// The attributes that were asked for.
-  const struct sw_attribute *attributes;
-  /// How many there are.
-  size_t attribute_count;
-  /// Times that nanoseconds do not hold, by row: nearly always none.
-  const struct sw_odd_time *odd_times;
-  /// How many there are.
-  size_t odd_time_count;
-} sw_columns;
-
-/// The directories of a batch.
-typedef struct sw_directories {
-  /// Names, types and attributes. The name of a root is the path that the caller gave.
-  const struct sw_columns *columns;
-  /// Their numbers.
-  const uint32_t *ids;
-  /// The root that each belongs to, from 0 on.
-  const uint32_t *roots;
-  /// SW_LISTED and its neighbours.
-  const uint8_t *states;
-  /// The numbers of directories that are finished. Their rows can still come; at the
-  /// end of a scan that was stopped, those that are not among them lack something.
-  const uint32_t *finished;
-  /// How many there are.
-  size_t finished_count;
-  /// The numbers of directories that lack something, which could not be read.
-  const uint32_t *incomplete;
-  /// How many there are.
-  size_t incomplete_count;
-} sw_directories;
 
 /// A time since 1970, in UTC.
 typedef struct sw_time {
@@ -412,73 +414,8 @@ typedef struct sw_entry {
 extern "C" {
 #endif // __cplusplus
 
-/// Begins a scan that gives columns. sw_batches_close ends it.
-///
-/// Each directory is a row of sw_batch_directories, and any other entry one of
-/// sw_batch_entries, in some batch. The columns say by a number in which directory an
-/// entry lies. With SW_PATH a directory comes before all that is below it, in the same batch
-/// or in an earlier one, and an error comes after the directories above its entry. Without
-/// it no order is promised. SW_OK, or SW_FAILED and NULL in `batches`.
-int sw_batches_open(const struct sw_scan *scan,
-                    struct sw_batches **batches);
-
-/// Takes the next batch, and waits for it up to a time, or for ever if the time is
-/// negative.
-///
-/// SW_VALUE and the batch, for sw_batch_free; SW_ERROR for an entry that could not be
-/// read, which sw_batches_error describes; SW_WAITING; SW_END; SW_FAILED.
-int sw_batches_next(struct sw_batches *batches, int timeout_ms, struct sw_batch **batch);
-
-/// The error of the last SW_ERROR; NULL before the first. It is there until the next call
-/// of sw_batches_next.
-const struct sw_error *sw_batches_error(const struct sw_batches *batches);
-
-/// Leaves out what is below a directory of a batch that came, by its number.
-///
-/// No worker opens a directory below it that none has opened. No later batch has anything
-/// below it, and no error of it or below it comes, or counts in the report. SW_FAILED if no
-/// directory with that number can have come, and without SW_PATH.
-int sw_batches_skip(struct sw_batches *batches,
-                    uint32_t directory);
-
-/// Stops the scan. Any thread may call it while the batches are open.
-void sw_batches_cancel(const struct sw_batches *batches);
-
-/// Ends the scan, waits for its threads, and frees it. Batches that were taken stay.
-///
-/// As sw_walk_close.
-int sw_batches_close(struct sw_batches *batches, struct sw_report *report);
-
-/// The entries of a batch that are no directories. They go with the batch.
-const struct sw_columns *sw_batch_entries(const struct sw_batch *batch);
-
-/// The directories that begin in a batch. They go with the batch.
-const struct sw_directories *sw_batch_directories(const struct sw_batch *batch);
-
-/// Frees a batch: its buffers go back to the workers. Any thread may. NULL is allowed.
-void sw_batch_free(struct sw_batch *batch);
-
-/// Turns a batch into arrays of Arrow without a copy, and frees it.
-///
-/// `directories` gets the table of directories and `entries` that of other entries, both
-/// of the type of sw_arrow_schema. A table without rows has no release callback.
-int sw_batch_to_arrow(struct sw_batch *batch,
-                      struct ArrowArray *directories,
-                      struct ArrowArray *entries);
-
-/// Gives the type of the tables of a scan: a struct with a child for each column.
-int sw_arrow_schema(const struct sw_scan *scan, struct ArrowSchema *schema);
-
-/// Begins a scan as a stream of Arrow. Its release callback ends the scan.
-///
-/// A stream has no place for errors of entries. If something could not be read, the
-/// stream ends with EIO, and get_last_error says what, unless `allow_incomplete`.
-int sw_arrow_stream(const struct sw_scan *scan,
-                    bool allow_incomplete,
-                    struct ArrowArrayStream *stream);
-
 /// Finds an attribute by its name, such as "size"; NULL where it was not asked for.
-const struct sw_attribute *sw_attribute_of(const struct sw_columns *columns,
+const struct sw_attribute *sw_attribute_of(const struct sw_table *table,
                                            const char *name);
 
 /// Says why the last call of this thread that answered SW_FAILED, or NULL in place of a
@@ -517,6 +454,65 @@ int sw_scan_exclude(struct sw_scan *scan, const char *pattern);
 
 /// Frees the description of a scan. Scans that began with it go on. NULL is allowed.
 void sw_scan_free(struct sw_scan *scan);
+
+/// Begins a scan that gives tables. sw_tables_close ends it.
+///
+/// Each directory is a row of a table of directories, and any other entry one of a table of
+/// others, which have no `ids`. A directory comes before all that is below it, and an error
+/// comes after the directories above its entry. SW_OK, or SW_FAILED and NULL in `tables`.
+int sw_tables_open(const struct sw_scan *scan,
+                   struct sw_tables **tables);
+
+/// Takes the next table, and waits for it up to a time, or for ever if the time is
+/// negative.
+///
+/// SW_VALUE and the table, for sw_table_free; SW_ERROR for an entry that could not be
+/// read, which sw_tables_error describes; SW_WAITING; SW_END; SW_FAILED.
+int sw_tables_next(struct sw_tables *tables, int timeout_ms, struct sw_table **table);
+
+/// The error of the last SW_ERROR; NULL before the first. It is there until the next call
+/// of sw_tables_next.
+const struct sw_error *sw_tables_error(const struct sw_tables *tables);
+
+/// Leaves out what is below a directory of a table that came, by its number.
+///
+/// No worker opens a directory below it that none has opened. No later table has anything
+/// below it, and no error of it or below it comes, or counts in the report. For rows of the
+/// same table, sw_tables_is_skipped tells. SW_FAILED if no directory with that number can have
+/// come.
+int sw_tables_skip(struct sw_tables *tables,
+                   uint32_t directory);
+
+/// Whether a directory was skipped, or lies below one that was: rows in it are not wanted.
+bool sw_tables_is_skipped(const struct sw_tables *tables,
+                          uint32_t directory);
+
+/// Stops the scan. Any thread may call it while the tables are open.
+void sw_tables_cancel(const struct sw_tables *tables);
+
+/// Ends the scan, waits for its threads, and frees it. Tables that were taken stay.
+///
+/// As sw_walk_close.
+int sw_tables_close(struct sw_tables *tables, struct sw_report *report);
+
+/// Frees a table: its buffers go back to the workers. Any thread may. NULL is allowed.
+void sw_table_free(struct sw_table *table);
+
+/// Turns a table into an array of Arrow without a copy, and frees it.
+///
+/// `array` has the type of sw_arrow_schema.
+int sw_table_to_arrow(struct sw_table *table, struct ArrowArray *array);
+
+/// Gives the type of the tables of a scan: a struct with a child for each column.
+int sw_arrow_schema(const struct sw_scan *scan, struct ArrowSchema *schema);
+
+/// Begins a scan as a stream of Arrow. Its release callback ends the scan.
+///
+/// A stream has no place for errors of entries. If something could not be read, the
+/// stream ends with EIO, and get_last_error says what, unless `allow_incomplete`.
+int sw_arrow_stream(const struct sw_scan *scan,
+                    bool allow_incomplete,
+                    struct ArrowArrayStream *stream);
 
 /// Begins a scan. Entries come by sw_walk_next, and sw_walk_close ends it.
 ///

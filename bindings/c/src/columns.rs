@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The columns of a batch as pointers.
+//! The columns of a table as pointers.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::LazyLock;
 
-use statwalk_core::{Bits, Column, Columns, Directories, Fields, Values};
-use statwalk_stream::Paths;
+use statwalk_core::{Bits, Column, Columns, Fields, Values};
+use statwalk_stream::Table;
 
 /// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
 #[repr(C)]
@@ -45,25 +45,42 @@ pub const SW_U64: u32 = 3;
 /// Nanoseconds since 1970: int64_t. Where they do not fit, the value is not known.
 pub const SW_TIME_NS: u32 = 4;
 
-/// Entries of many directories, in columns. A column that was not asked for is NULL.
+/// Directories, or other entries, in columns. A column that was not asked for is NULL.
 ///
-/// Columns of bits have row 0 in the lowest bit of the first byte, and are NULL if every
-/// bit is 1. New members can come at the end.
+/// It has up to 16,384 rows and 4 MiB, or a single row; one without rows has ends of
+/// directories. Columns of bits have row 0 in the lowest bit of the first byte, and are NULL
+/// if every bit is 1. New members can come at the end.
 #[repr(C)]
 #[derive(Debug)]
-pub struct ColumnPointers {
+pub struct TablePointers {
     /// How many rows there are.
     pub len: usize,
-    /// The number of the directory of each entry; of a directory, that of its parent. A root
-    /// has none, and here its number among the roots, from 0 on.
+    /// The numbers of directories; NULL in a table of other entries.
+    pub ids: *const u32,
+    /// Of directories, the root that each belongs to, from 0 on.
+    pub roots: *const u32,
+    /// Of directories, SW_LISTED and its neighbours.
+    pub states: *const u8,
+    /// The number of the directory that each row lies in. A root has none, and here its number
+    /// among the roots, from 0 on.
     pub dirs: *const u32,
     /// A bit for each row: whether it lies in a directory. 0 for a root.
     pub has_dir: *const u8,
-    /// The bytes of all names, without NULs.
+    /// Which prefix stands before the name of each row: both are its path.
+    pub prefixes: *const u32,
+    /// The bytes of all prefixes, without NULs: the path of a directory with a slash at its
+    /// end, and nothing for roots.
+    pub prefix_bytes: *const u8,
+    /// Where each prefix begins, and where the last one ends.
+    pub prefix_offsets: *const u32,
+    /// How many prefixes there are.
+    pub prefix_count: usize,
+    /// The bytes of all names, without NULs. The name of a root is the path that the caller
+    /// gave.
     pub names: *const u8,
     /// Where each name begins, and at the end where the last one ends: `len` + 1 numbers.
     pub name_offsets: *const i32,
-    /// The bytes of all paths, without NULs.
+    /// With SW_PATH, the bytes of all paths, without NULs.
     pub paths: *const u8,
     /// As `name_offsets`.
     pub path_offsets: *const i64,
@@ -77,20 +94,6 @@ pub struct ColumnPointers {
     pub odd_times: *const OddTimeRow,
     /// How many there are.
     pub odd_time_count: usize,
-}
-
-/// The directories of a batch.
-#[repr(C)]
-#[derive(Debug)]
-pub struct DirectoryPointers {
-    /// Names, types and attributes. The name of a root is the path that the caller gave.
-    pub columns: *const ColumnPointers,
-    /// Their numbers.
-    pub ids: *const u32,
-    /// The root that each belongs to, from 0 on.
-    pub roots: *const u32,
-    /// SW_LISTED and its neighbours.
-    pub states: *const u8,
     /// The numbers of directories that are finished. Their rows can still come; at the
     /// end of a scan that was stopped, those that are not among them lack something.
     pub finished: *const u32,
@@ -152,22 +155,22 @@ fn c_name(name: &str) -> *const c_char {
 ///
 /// # Safety
 ///
-/// `columns` is NULL or of a batch that is not freed, and `name` ends with a NUL.
+/// `table` is NULL or not freed, and `name` ends with a NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sw_attribute_of(
-    columns: *const ColumnPointers,
+    table: *const TablePointers,
     name: *const c_char,
 ) -> *const AttributePointer {
-    if columns.is_null() || name.is_null() {
+    if table.is_null() || name.is_null() {
         return std::ptr::null();
     }
-    // SAFETY: the caller gives columns of a batch, whose list is there as long, and a name.
+    // SAFETY: the caller gives a table, whose list is there as long, and a name.
     let (all, name) = unsafe {
-        let ColumnPointers {
+        let TablePointers {
             attributes,
             attribute_count,
             ..
-        } = *columns;
+        } = *table;
         let all = match attributes.is_null() {
             true => &[][..],
             false => std::slice::from_raw_parts(attributes, attribute_count),
@@ -182,22 +185,36 @@ pub unsafe extern "C" fn sw_attribute_of(
 }
 
 pub(crate) fn pointers(
-    columns: &Columns,
-    paths: Option<&Paths>,
+    table: &Table,
     attributes: &[AttributePointer],
     odd: &[OddTimeRow],
-) -> ColumnPointers {
-    let has_names = !columns.name_offsets.is_empty();
-    ColumnPointers {
+) -> TablePointers {
+    let (columns, directories) = (table.columns(), table.directories());
+    let (prefixes, paths) = (table.prefixes(), table.paths());
+    let is_named = columns.name_offsets.len() > 1;
+    TablePointers {
         len: columns.len(),
+        ids: start(&directories.ids),
+        roots: start(&directories.roots),
+        states: start(&directories.states),
         dirs: columns.dirs.as_ptr(),
         has_dir: bits(&columns.has_dir),
-        names: if has_names {
-            columns.names.as_ptr()
-        } else {
-            std::ptr::null()
+        prefixes: start(&prefixes.of_rows),
+        // Of roots alone they have no byte.
+        prefix_bytes: match prefixes.of_rows.is_empty() {
+            true => std::ptr::null(),
+            false => prefixes.bytes.as_ptr(),
         },
-        name_offsets: start(&columns.name_offsets),
+        prefix_offsets: start(&prefixes.offsets),
+        prefix_count: prefixes.offsets.len().saturating_sub(1),
+        names: match is_named {
+            true => columns.names.as_ptr(),
+            false => std::ptr::null(),
+        },
+        name_offsets: match is_named {
+            true => columns.name_offsets.as_ptr(),
+            false => std::ptr::null(),
+        },
         paths: paths.map_or(std::ptr::null(), |paths| paths.bytes.as_ptr()),
         path_offsets: paths.map_or(std::ptr::null(), |paths| paths.offsets.as_ptr()),
         types: columns.kinds.as_ptr(),
@@ -205,16 +222,6 @@ pub(crate) fn pointers(
         attribute_count: attributes.len(),
         odd_times: start(odd),
         odd_time_count: odd.len(),
-    }
-}
-
-/// All but the pointer to the columns.
-pub(crate) fn directory_pointers(directories: &Directories) -> DirectoryPointers {
-    DirectoryPointers {
-        columns: std::ptr::null(),
-        ids: start(&directories.ids),
-        roots: start(&directories.roots),
-        states: start(&directories.states),
         finished: start(&directories.finished),
         finished_count: directories.finished.len(),
         incomplete: start(&directories.incomplete),

@@ -68,7 +68,7 @@ pub struct ScanReport {
     pub changed_directories: u64,
     /// Entries that went away during the scan. They are no gap.
     pub vanished: u64,
-    /// Entries that were left out by a pattern, sw_walk_skip or sw_batches_skip.
+    /// Entries that were left out by a pattern, sw_walk_skip or sw_tables_skip.
     pub excluded: u64,
     /// Other file systems that were not entered.
     pub crossings: u64,

@@ -7,15 +7,15 @@
 //!
 //! `unsafe` is allowed here, because every pointer of C is.
 
-mod batches;
 mod border;
 mod columns;
 mod failures;
 mod scan;
+mod tables;
 mod walk;
 
-pub use batches::*;
 pub use columns::*;
 pub use failures::*;
 pub use scan::*;
+pub use tables::*;
 pub use walk::*;

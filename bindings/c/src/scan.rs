@@ -35,7 +35,7 @@ pub const SW_OWNER: u32 = 1 << 10;
 pub const SW_MODE: u32 = 1 << 11;
 /// st_rdev.
 pub const SW_RDEV: u32 = 1 << 12;
-/// Whole paths as a column of batches. A walk always has them.
+/// Whole paths as a column of tables. A walk always has them.
 pub const SW_PATH: u32 = 0x8000_0000;
 /// All that stat(2) gives.
 pub const SW_STAT: u32 = SW_TYPE

@@ -1,109 +1,105 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Columns of many directories, as pointers and as arrays of Arrow.
+//! Columns of many directories in order, as pointers and as arrays of Arrow.
 
 use std::ffi::c_int;
+use std::sync::Arc;
 
 use statwalk_core::Canceller;
 use statwalk_stream::arrow::{self, ArrowArray, ArrowArrayStream, ArrowSchema, AtIncomplete};
-use statwalk_stream::{Batch, Batches, Failure, Request, Step};
+use statwalk_stream::{Failure, Request, Step, Table, Tables};
 
 use crate::border::{exclusive, guard, guard_unit, patience, shared};
 use crate::columns::{
-    AttributePointer, ColumnPointers, DirectoryPointers, OddTimeRow, attributes,
-    directory_pointers, odd_times, pointers,
+    AttributePointer, OddTimeRow, TablePointers, attributes, odd_times, pointers,
 };
 use crate::failures::{
     ErrorItem, HeldError, SW_END, SW_ERROR, SW_OK, SW_VALUE, SW_WAITING, ScanReport,
 };
 use crate::scan::ScanRequest;
 
-/// A scan that gives batches.
+/// A scan that gives tables.
 #[derive(Debug)]
-pub struct BatchesHandle {
-    batches: Batches,
-    request: Request,
+pub struct TablesHandle {
+    tables: Tables,
+    request: Arc<Request>,
     error: Option<HeldError>,
-    /// Apart from the batches, for other threads.
+    /// Apart from the tables, for other threads.
     canceller: Option<Canceller>,
 }
 
-/// Up to 65,536 entries of many directories, and the directories that begin among them.
-#[derive(Debug)]
-pub struct BatchHandle {
-    batch: Batch,
-    request: Request,
-    entries: ColumnPointers,
-    directories: DirectoryPointers,
-    directory_columns: ColumnPointers,
+/// A table with its pointers, which come first: a pointer to them leads to it.
+#[repr(C)]
+struct OwnedTable {
+    pointers: TablePointers,
+    table: Table,
+    request: Arc<Request>,
     /// Those that the pointers lead to.
-    _odd_times: [Vec<OddTimeRow>; 2],
-    _attributes: [Vec<AttributePointer>; 2],
+    _odd_times: Vec<OddTimeRow>,
+    _attributes: Vec<AttributePointer>,
 }
 
-/// Begins a scan that gives columns. sw_batches_close ends it.
+/// Begins a scan that gives tables. sw_tables_close ends it.
 ///
-/// Each directory is a row of sw_batch_directories, and any other entry one of
-/// sw_batch_entries, in some batch. The columns say by a number in which directory an
-/// entry lies. With SW_PATH a directory comes before all that is below it, in the same batch
-/// or in an earlier one, and an error comes after the directories above its entry. Without
-/// it no order is promised. SW_OK, or SW_FAILED and NULL in `batches`.
+/// Each directory is a row of a table of directories, and any other entry one of a table of
+/// others, which have no `ids`. A directory comes before all that is below it, and an error
+/// comes after the directories above its entry. SW_OK, or SW_FAILED and NULL in `tables`.
 ///
 /// # Safety
 ///
-/// `scan` is of sw_scan_new, and `batches` leads to memory for a pointer.
+/// `scan` is of sw_scan_new, and `tables` leads to memory for a pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batches_open(
+pub unsafe extern "C" fn sw_tables_open(
     scan: *const ScanRequest,
-    batches: *mut *mut BatchesHandle,
+    tables: *mut *mut TablesHandle,
 ) -> c_int {
     guard_unit(|| {
         // SAFETY: the caller gives memory for a pointer, and a scan that nobody changes.
-        let (scan, place) = unsafe { (shared(scan), exclusive(batches)?) };
+        let (scan, place) = unsafe { (shared(scan), exclusive(tables)?) };
         *place = std::ptr::null_mut();
         let request = &scan?.0;
-        let batches = Batches::new(request)?;
-        *place = Box::into_raw(Box::new(BatchesHandle {
-            canceller: batches.canceller().cloned(),
-            batches,
-            request: request.clone(),
+        let tables = Tables::new(request)?;
+        *place = Box::into_raw(Box::new(TablesHandle {
+            canceller: tables.canceller().cloned(),
+            tables,
+            request: Arc::new(request.clone()),
             error: None,
         }));
         Ok(())
     })
 }
 
-/// Takes the next batch, and waits for it up to a time, or for ever if the time is
+/// Takes the next table, and waits for it up to a time, or for ever if the time is
 /// negative.
 ///
-/// SW_VALUE and the batch, for sw_batch_free; SW_ERROR for an entry that could not be
-/// read, which sw_batches_error describes; SW_WAITING; SW_END; SW_FAILED.
+/// SW_VALUE and the table, for sw_table_free; SW_ERROR for an entry that could not be
+/// read, which sw_tables_error describes; SW_WAITING; SW_END; SW_FAILED.
 ///
 /// # Safety
 ///
-/// `batches` is of sw_batches_open, and `batch` leads to memory for a pointer.
+/// `tables` is of sw_tables_open, and `table` leads to memory for a pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batches_next(
-    batches: *mut BatchesHandle,
+pub unsafe extern "C" fn sw_tables_next(
+    tables: *mut TablesHandle,
     timeout_ms: c_int,
-    batch: *mut *mut BatchHandle,
+    table: *mut *mut TablePointers,
 ) -> c_int {
     guard(|| {
-        if batches.is_null() {
+        if tables.is_null() {
             return Err(Failure::Invalid("a pointer is NULL"));
         }
-        // SAFETY: the caller gives batches that no other thread goes on with. Another
+        // SAFETY: the caller gives tables that no other thread goes on with. Another
         // thread may read the canceller, so this borrows the other fields alone.
         let (inner, request, error, place) = unsafe {
-            let (inner, request) = (&mut (*batches).batches, &(*batches).request);
-            (inner, request, &mut (*batches).error, exclusive(batch)?)
+            let (inner, request) = (&mut (*tables).tables, &(*tables).request);
+            (inner, request, &mut (*tables).error, exclusive(table)?)
         };
         *place = std::ptr::null_mut();
         let (timeout, is_endless) = patience(timeout_ms);
         loop {
             match inner.next_within(timeout)? {
-                Step::Value(batch) => {
-                    *place = Box::into_raw(BatchHandle::new(batch, request));
+                Step::Value(table) => {
+                    *place = OwnedTable::give(table, request);
                     return Ok(SW_VALUE);
                 }
                 Step::Error(found) => {
@@ -118,83 +114,90 @@ pub unsafe extern "C" fn sw_batches_next(
     })
 }
 
-impl BatchHandle {
-    fn new(batch: Batch, request: &Request) -> Box<BatchHandle> {
-        let rows = batch.rows();
-        let (entries, directories) = (rows.entries(), rows.directories());
-        let tables = [entries, &directories.columns];
-        let odd = tables.map(odd_times);
-        let of = tables.map(|columns| attributes(columns, request.fields()));
-        let paths = batch.paths();
-        let [of_entries, of_directories] = [0, 1].map(|at| {
-            let paths = paths.map(|paths| &paths[at]);
-            pointers(tables[at], paths, &of[at], &odd[at])
-        });
-        let mut handle = Box::new(BatchHandle {
-            entries: of_entries,
-            directories: directory_pointers(directories),
-            directory_columns: of_directories,
+impl OwnedTable {
+    /// The pointers of a table, which the caller gives back.
+    fn give(table: Table, request: &Arc<Request>) -> *mut TablePointers {
+        let odd = odd_times(table.columns());
+        let of = attributes(table.columns(), request.fields());
+        let owned = Box::new(OwnedTable {
+            pointers: pointers(&table, &of, &odd),
             _odd_times: odd,
             _attributes: of,
-            request: request.clone(),
-            batch,
+            request: Arc::clone(request),
+            table,
         });
-        handle.directories.columns = &raw const handle.directory_columns;
-        handle
+        Box::into_raw(owned).cast()
     }
 }
 
 /// The error of the last SW_ERROR; NULL before the first. It is there until the next call
-/// of sw_batches_next.
+/// of sw_tables_next.
 ///
 /// # Safety
 ///
-/// `batches` is of sw_batches_open.
+/// `tables` is of sw_tables_open.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batches_error(batches: *const BatchesHandle) -> *const ErrorItem {
-    if batches.is_null() {
+pub unsafe extern "C" fn sw_tables_error(tables: *const TablesHandle) -> *const ErrorItem {
+    if tables.is_null() {
         return std::ptr::null();
     }
-    // SAFETY: the caller gives batches that no other thread goes on with.
-    let error = unsafe { &(*batches).error };
+    // SAFETY: the caller gives tables that no other thread goes on with.
+    let error = unsafe { &(*tables).error };
     (error.as_ref()).map_or(std::ptr::null(), |error| &raw const error.item)
 }
 
-/// Leaves out what is below a directory of a batch that came, by its number.
+/// Leaves out what is below a directory of a table that came, by its number.
 ///
-/// No worker opens a directory below it that none has opened. No later batch has anything
-/// below it, and no error of it or below it comes, or counts in the report. SW_FAILED if no
-/// directory with that number can have come, and without SW_PATH.
+/// No worker opens a directory below it that none has opened. No later table has anything
+/// below it, and no error of it or below it comes, or counts in the report. For rows of the
+/// same table, sw_tables_is_skipped tells. SW_FAILED if no directory with that number can have
+/// come.
 ///
 /// # Safety
 ///
-/// `batches` is of sw_batches_open.
+/// `tables` is of sw_tables_open.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batches_skip(batches: *mut BatchesHandle, directory: u32) -> c_int {
+pub unsafe extern "C" fn sw_tables_skip(tables: *mut TablesHandle, directory: u32) -> c_int {
     guard_unit(|| {
-        if batches.is_null() {
+        if tables.is_null() {
             return Err(Failure::Invalid("a pointer is NULL"));
         }
-        // SAFETY: the caller gives batches that no other thread goes on with; this
+        // SAFETY: the caller gives tables that no other thread goes on with; this
         // borrows that field alone, as above.
-        let inner = unsafe { &mut (*batches).batches };
+        let inner = unsafe { &mut (*tables).tables };
         let pruned = inner.prune(directory);
         (pruned.then_some(())).ok_or(Failure::Invalid("no directory with that number has come"))
     })
 }
 
-/// Stops the scan. Any thread may call it while the batches are open.
+/// Whether a directory was skipped, or lies below one that was: rows in it are not wanted.
 ///
 /// # Safety
 ///
-/// `batches` is of sw_batches_open, and not closed before this call returns.
+/// `tables` is of sw_tables_open.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batches_cancel(batches: *const BatchesHandle) {
-    if batches.is_null() {
+pub unsafe extern "C" fn sw_tables_is_skipped(tables: *const TablesHandle, directory: u32) -> bool {
+    if tables.is_null() {
+        return false;
+    }
+    // SAFETY: the caller gives tables that no other thread goes on with; this borrows that
+    // field alone, as above.
+    let inner = unsafe { &(*tables).tables };
+    inner.is_skipped(directory)
+}
+
+/// Stops the scan. Any thread may call it while the tables are open.
+///
+/// # Safety
+///
+/// `tables` is of sw_tables_open, and not closed before this call returns.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_tables_cancel(tables: *const TablesHandle) {
+    if tables.is_null() {
         return;
     }
-    // SAFETY: the batches are open. Nobody writes this field after sw_batches_open.
-    let canceller = unsafe { &(*batches).canceller };
+    // SAFETY: the tables are open. Nobody writes this field after sw_tables_open.
+    let canceller = unsafe { &(*tables).canceller };
     // A panic was noted by the thread that goes on.
     let _ = Failure::catch(|| {
         if let Some(canceller) = canceller {
@@ -203,25 +206,25 @@ pub unsafe extern "C" fn sw_batches_cancel(batches: *const BatchesHandle) {
     });
 }
 
-/// Ends the scan, waits for its threads, and frees it. Batches that were taken stay.
+/// Ends the scan, waits for its threads, and frees it. Tables that were taken stay.
 ///
 /// As sw_walk_close.
 ///
 /// # Safety
 ///
-/// `batches` is NULL, or of sw_batches_open and not closed. `report` is NULL or valid.
+/// `tables` is NULL, or of sw_tables_open and not closed. `report` is NULL or valid.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batches_close(
-    batches: *mut BatchesHandle,
+pub unsafe extern "C" fn sw_tables_close(
+    tables: *mut TablesHandle,
     report: *mut ScanReport,
 ) -> c_int {
     guard(|| {
-        if batches.is_null() {
+        if tables.is_null() {
             return Ok(SW_OK);
         }
-        // SAFETY: sw_batches_open made the box, and the caller gives it back once.
-        let handle = unsafe { Box::from_raw(batches) };
-        let found = ScanReport::new(&handle.batches.finish()?);
+        // SAFETY: sw_tables_open made the box, and the caller gives it back once.
+        let handle = unsafe { Box::from_raw(tables) };
+        let found = ScanReport::new(&handle.tables.finish()?);
         if !report.is_null() {
             // SAFETY: the caller gives memory for a report.
             unsafe { report.write(found) };
@@ -230,71 +233,43 @@ pub unsafe extern "C" fn sw_batches_close(
     })
 }
 
-/// The entries of a batch that are no directories. They go with the batch.
+/// Frees a table: its buffers go back to the workers. Any thread may. NULL is allowed.
 ///
 /// # Safety
 ///
-/// `batch` is NULL or of sw_batches_next.
+/// `table` is NULL, or of sw_tables_next and not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batch_entries(batch: *const BatchHandle) -> *const ColumnPointers {
-    // SAFETY: the caller gives a batch, or null.
-    unsafe { batch.as_ref() }.map_or(std::ptr::null(), |batch| &raw const batch.entries)
-}
-
-/// The directories that begin in a batch. They go with the batch.
-///
-/// # Safety
-///
-/// `batch` is NULL or of sw_batches_next.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batch_directories(
-    batch: *const BatchHandle,
-) -> *const DirectoryPointers {
-    // SAFETY: the caller gives a batch, or null.
-    unsafe { batch.as_ref() }.map_or(std::ptr::null(), |batch| &raw const batch.directories)
-}
-
-/// Frees a batch: its buffers go back to the workers. Any thread may. NULL is allowed.
-///
-/// # Safety
-///
-/// `batch` is NULL, or of sw_batches_next and not freed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batch_free(batch: *mut BatchHandle) {
-    if !batch.is_null() {
-        // SAFETY: sw_batches_next made the box, and the caller gives it back once.
-        let handle = unsafe { Box::from_raw(batch) };
+pub unsafe extern "C" fn sw_table_free(table: *mut TablePointers) {
+    if !table.is_null() {
+        // SAFETY: sw_tables_next made the box, and the caller gives it back once. The
+        // pointers are its first field.
+        let owned = unsafe { Box::from_raw(table.cast::<OwnedTable>()) };
         // A panic in here would end the host.
-        let _ = Failure::catch(|| drop(handle));
+        let _ = Failure::catch(|| drop(owned));
     }
 }
 
-/// Turns a batch into arrays of Arrow without a copy, and frees it.
+/// Turns a table into an array of Arrow without a copy, and frees it.
 ///
-/// `directories` gets the table of directories and `entries` that of other entries, both
-/// of the type of sw_arrow_schema. A table without rows has no release callback.
+/// `array` has the type of sw_arrow_schema.
 ///
 /// # Safety
 ///
-/// `batch` is of sw_batches_next and not freed. The others lead to memory for an array.
+/// `table` is of sw_tables_next and not freed. `array` leads to memory for an array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_batch_to_arrow(
-    batch: *mut BatchHandle,
-    directories: *mut ArrowArray,
-    entries: *mut ArrowArray,
+pub unsafe extern "C" fn sw_table_to_arrow(
+    table: *mut TablePointers,
+    array: *mut ArrowArray,
 ) -> c_int {
     guard_unit(|| {
-        if batch.is_null() || directories.is_null() || entries.is_null() {
+        if table.is_null() || array.is_null() {
             return Err(Failure::Invalid("a pointer is NULL"));
         }
-        // SAFETY: sw_batches_next made the box, and the caller gives it back once.
-        let BatchHandle { batch, request, .. } = *unsafe { Box::from_raw(batch) };
-        let tables = arrow::tables(batch, &request);
-        for (table, place) in tables.into_iter().zip([directories, entries]) {
-            let table = table.unwrap_or_else(ArrowArray::released);
-            // SAFETY: the caller gives memory for an array, which holds none.
-            unsafe { place.write(table) };
-        }
+        // SAFETY: as in sw_table_free.
+        let OwnedTable { table, request, .. } = *unsafe { Box::from_raw(table.cast()) };
+        let made = arrow::table(table, &request);
+        // SAFETY: the caller gives memory for an array, which holds none.
+        unsafe { array.write(made) };
         Ok(())
     })
 }

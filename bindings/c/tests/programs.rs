@@ -173,6 +173,11 @@ fn wrong_use_is_a_failure() {
 }
 
 #[test]
+fn nothing_below_a_skipped_directory_of_a_table_comes() {
+    holds("skipping");
+}
+
+#[test]
 fn one_directory_alone_is_listed() {
     holds("one_directory");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The native part of the Node package: batches of a scan as typed arrays, and sums.
+//! The native part of the Node package: tables of a scan as typed arrays, and sums.
 //!
-//! `scan.js` makes entries of them. A thread of libuv waits for each batch and makes its
-//! columns, so the event loop does neither. A batch is taken when JavaScript asks for one,
+//! `scan.js` makes entries of them. A thread of libuv waits for each table and makes its
+//! columns, so the event loop does neither. A table is taken when JavaScript asks for one,
 //! and the scan waits for that: this bounds the memory.
 
 mod sum;
@@ -15,15 +15,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use napi::bindgen_prelude::{
-    AsyncTask, BigInt64Array, BigUint64Array, Buffer, Either4, Error, Float64Array, Result, Task,
-    Uint8Array, Uint16Array, Uint32Array,
+    AsyncTask, BigInt64Array, BigUint64Array, Buffer, Either4, Error, Float64Array, Int32Array,
+    Result, Task, Uint8Array, Uint16Array, Uint32Array,
 };
 use napi::{Env, Status};
 use napi_derive::napi;
 use statwalk_core::{
     Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, SkippedDirs, Values,
 };
-use statwalk_stream::{Batch, Batches, Failure, Gaps, PATH, Paths, Request, Step as Found};
+use statwalk_stream::{Failure, Gaps, PATH, Request, Step as Found, Table, Tables};
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -59,8 +59,13 @@ pub struct Columns {
     pub length: u32,
     pub ids: Option<Uint32Array>,
     pub dirs: Uint32Array,
-    pub paths: Uint8Array,
-    pub path_offsets: Uint32Array,
+    pub prefixes: Uint32Array,
+    pub prefix_bytes: Uint8Array,
+    pub prefix_offsets: Uint32Array,
+    pub names: Uint8Array,
+    pub name_offsets: Int32Array,
+    pub paths: Option<Uint8Array>,
+    pub path_offsets: Option<Uint32Array>,
     pub is_text: bool,
     pub types: Uint8Array,
     pub is_known: Option<Uint8Array>,
@@ -111,8 +116,8 @@ pub struct Report {
 #[napi(object)]
 #[allow(missing_debug_implementations, reason = "columns have no such form")]
 pub struct Step {
-    /// Columns of directories and of other entries.
-    pub columns: Option<Vec<Columns>>,
+    /// Columns of directories or of other entries.
+    pub columns: Option<Columns>,
     /// An entry that could not be read.
     pub error: Option<ErrorItem>,
     /// The report, at the end.
@@ -143,15 +148,15 @@ pub fn field_bits() -> Vec<FieldBits> {
     each.collect()
 }
 
-type Shared = Arc<Mutex<Option<Batches>>>;
-/// The numbers of directories that the next batch has nothing below of.
+type Shared = Arc<Mutex<Option<Tables>>>;
+/// The numbers of directories that the next table has nothing below of.
 type Pruned = Arc<Mutex<Vec<u32>>>;
 
-/// A scan that gives batches.
+/// A scan that gives tables.
 #[napi]
 #[derive(Debug)]
 pub struct Stream {
-    batches: Shared,
+    tables: Shared,
     canceller: Option<Canceller>,
     skipped: Option<SkippedDirs>,
     pruned: Pruned,
@@ -163,23 +168,22 @@ impl Stream {
     #[napi(constructor)]
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
     pub fn new(root: Buffer, options: Options) -> Result<Stream> {
-        let batches =
-            Batches::new(&request(&root, &options)?).map_err(|failure| failed(&failure))?;
+        let tables = Tables::new(&request(&root, &options)?).map_err(|failure| failed(&failure))?;
         Ok(Stream {
-            canceller: batches.canceller().cloned(),
-            skipped: batches.skipped().cloned(),
+            canceller: tables.canceller().cloned(),
+            skipped: tables.skipped().cloned(),
             pruned: Pruned::default(),
-            batches: Arc::new(Mutex::new(Some(batches))),
+            tables: Arc::new(Mutex::new(Some(tables))),
         })
     }
 
-    /// The next batch, error or report.
+    /// The next table, error or report.
     #[napi(ts_return_type = "Promise<Step>")]
     pub fn next(&self) -> AsyncTask<Next> {
-        AsyncTask::new(Next(Arc::clone(&self.batches), Arc::clone(&self.pruned)))
+        AsyncTask::new(Next(Arc::clone(&self.tables), Arc::clone(&self.pruned)))
     }
 
-    /// Leaves out what is below a directory from the next batch on. No worker opens a
+    /// Leaves out what is below a directory from the next table on. No worker opens a
     /// directory there any more.
     #[napi]
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
@@ -197,7 +201,7 @@ impl Stream {
         if let Some(canceller) = &self.canceller {
             canceller.cancel();
         }
-        AsyncTask::new(Close(Arc::clone(&self.batches)))
+        AsyncTask::new(Close(Arc::clone(&self.tables)))
     }
 }
 
@@ -207,18 +211,18 @@ impl Drop for Stream {
         if let Some(canceller) = &self.canceller {
             canceller.cancel();
         }
-        let batches = Arc::clone(&self.batches);
+        let tables = Arc::clone(&self.tables);
         // Without a thread the scan ends here.
         let _ = std::thread::Builder::new()
             .name("statwalk-end".to_owned())
-            .spawn(move || drop(take(&batches)));
+            .spawn(move || drop(take(&tables)));
     }
 }
 
 fn request(root: &[u8], options: &Options) -> Result<Request> {
     let root = PathBuf::from(OsString::from_vec(root.to_vec()));
     let mut request = Request::new(root);
-    if !request.set_columns(options.columns | PATH) {
+    if !request.set_columns(options.columns | Fields::NAME.bits()) {
         return Err(Error::new(Status::InvalidArg, "there is no such column"));
     }
     request.threads = options.threads.map(|threads| threads as usize);
@@ -233,16 +237,16 @@ fn request(root: &[u8], options: &Options) -> Result<Request> {
     Ok(request)
 }
 
-fn take(batches: &Shared) -> Option<Batches> {
-    let mut batches = batches.lock().unwrap_or_else(PoisonError::into_inner);
-    batches.take()
+fn take(tables: &Shared) -> Option<Tables> {
+    let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
+    tables.take()
 }
 
 fn failed(failure: &Failure) -> Error {
     Error::new(Status::GenericFailure, failure.to_string())
 }
 
-/// Waits for a batch on a thread of libuv.
+/// Waits for a table on a thread of libuv.
 #[derive(Debug)]
 pub struct Next(Shared, Pruned);
 
@@ -253,7 +257,7 @@ pub struct Next(Shared, Pruned);
     reason = "as the fields of `Step`"
 )]
 pub enum Taken {
-    Columns(Vec<Columns>),
+    Columns(Box<Columns>),
     Error(EntryError),
     End(Option<Gaps>),
 }
@@ -265,24 +269,25 @@ impl Task for Next {
     fn compute(&mut self) -> Result<Taken> {
         loop {
             let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(batches) = place.as_mut() else {
+            let Some(tables) = place.as_mut() else {
                 return Ok(Taken::End(None));
             };
             let mut pruned = self.1.lock().unwrap_or_else(PoisonError::into_inner);
             for id in pruned.drain(..) {
-                batches.prune(id);
+                tables.prune(id);
             }
             drop(pruned);
-            match batches
+            match tables
                 .next_within(PAUSE)
                 .map_err(|failure| failed(&failure))?
             {
                 // Here, because the event loop has no time for so many rows.
-                Found::Value(batch) => return Ok(Taken::Columns(columns_of(batch))),
+                Found::Value(table) if table.columns().is_empty() => {}
+                Found::Value(table) => return Ok(Taken::Columns(Box::new(columns(table)))),
                 Found::Error(error) => return Ok(Taken::Error(error)),
                 Found::Waiting => {}
                 Found::End => {
-                    let gaps = batches.report().map(Gaps::of);
+                    let gaps = tables.report().map(Gaps::of);
                     *place = None;
                     return Ok(Taken::End(gaps));
                 }
@@ -297,7 +302,7 @@ impl Task for Next {
             report: None,
         };
         match taken {
-            Taken::Columns(columns) => step.columns = Some(columns),
+            Taken::Columns(columns) => step.columns = Some(*columns),
             Taken::Error(error) => step.error = Some(error_item(error)),
             Taken::End(gaps) => step.report = gaps.map(report),
         }
@@ -314,10 +319,10 @@ impl Task for Close {
     type JsValue = Option<Report>;
 
     fn compute(&mut self) -> Result<Option<Gaps>> {
-        let Some(batches) = take(&self.0) else {
+        let Some(tables) = take(&self.0) else {
             return Ok(None);
         };
-        let report = batches.finish().map_err(|failure| failed(&failure))?;
+        let report = tables.finish().map_err(|failure| failed(&failure))?;
         Ok(Some(Gaps::of(&report)))
     }
 
@@ -348,44 +353,56 @@ fn report(gaps: Gaps) -> Report {
     }
 }
 
-/// The columns of the directories and of the other entries. Offsets are copied, and times
-/// are there as milliseconds, too.
-fn columns_of(batch: Batch) -> Vec<Columns> {
-    let (entries, mut directories, paths) = batch.into_parts();
-    let [entry_paths, directory_paths] = paths.unwrap_or_default();
-    let mut given = Vec::new();
-    if !directories.is_empty() {
-        let of = &mut directories.columns;
-        for row in (0..of.len()).filter(|&row| !of.has_dir.get(row)) {
-            of.dirs[row] = directories.ids[row];
-        }
-        let ids = Some(directories.ids);
-        given.push(columns(ids, directories.columns, directory_paths));
-    }
-    if !entries.is_empty() {
-        given.push(columns(None, entries, entry_paths));
-    }
-    given
-}
-
-fn columns(ids: Option<Vec<u32>>, mut columns: CoreColumns, paths: Paths) -> Columns {
+/// The columns of a table. Times are there as milliseconds, too.
+fn columns(table: Table) -> Columns {
     let bits = |bits: Bits| bits.into_bytes().map(Uint8Array::new);
+    let (mut columns, ids, prefixes, paths) = table.into_parts();
+    if let Some(ids) = &ids {
+        for row in (0..columns.len()).filter(|&row| !columns.has_dir.get(row)) {
+            columns.dirs[row] = ids[row];
+        }
+    }
+    let is_text = are_text(
+        &prefixes.bytes,
+        prefixes.offsets.iter().map(|&at| at as usize),
+    ) && are_text(
+        &columns.names,
+        columns.name_offsets.iter().map(|&at| at as usize),
+    );
     let attributes = Column::of(Fields::ALL).into_iter();
+    let (paths, path_offsets) = match paths {
+        // A table has 4 MiB of paths, or one.
+        Some(paths) => {
+            let offsets = paths.offsets.iter().map(|&at| at as u32).collect();
+            (Some(paths.bytes.into()), Some(Uint32Array::new(offsets)))
+        }
+        None => (None, None),
+    };
     Columns {
-        // Rows have at most 65,536, and their paths less than 2^32 bytes.
+        // A table has at most 16,384 rows.
         length: columns.kinds.len() as u32,
         ids: ids.map(Uint32Array::new),
         attributes: attributes
             .filter_map(|of| attribute(&mut columns, of))
             .collect(),
-        dirs: Uint32Array::new(columns.dirs),
-        path_offsets: Uint32Array::new(paths.offsets.iter().map(|&at| at as u32).collect()),
-        // Paths begin with the root. If all together are UTF-8, each of them is.
-        is_text: std::str::from_utf8(&paths.bytes).is_ok(),
-        paths: Uint8Array::new(paths.bytes),
-        types: Uint8Array::new(columns.kinds),
+        dirs: columns.dirs.into(),
+        prefixes: prefixes.of_rows.into(),
+        prefix_bytes: prefixes.bytes.into(),
+        prefix_offsets: prefixes.offsets.into(),
+        names: columns.names.into(),
+        name_offsets: columns.name_offsets.into(),
+        paths,
+        path_offsets,
+        is_text,
+        types: columns.kinds.into(),
         is_known: bits(columns.is_known),
     }
+}
+
+/// Whether each piece of some bytes is UTF-8.
+fn are_text(bytes: &[u8], begins: impl IntoIterator<Item = usize>) -> bool {
+    let is_char_boundary = |text: &str| begins.into_iter().all(|at| text.is_char_boundary(at));
+    std::str::from_utf8(bytes).is_ok_and(is_char_boundary)
 }
 
 /// An attribute; absent where it was not asked for.

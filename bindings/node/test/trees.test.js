@@ -60,10 +60,14 @@ async function checkScan(root, expected, options) {
 async function checkBatches(root, expected, options) {
   const left = new Map(expected)
   const directories = new Map()
-  const fields = ['type', 'size', 'allocated', 'links', 'id']
+  const fields = ['type', 'size', 'allocated', 'links', 'id', ...(options.threads > 1 ? ['path'] : [])]
+  const piece = (bytes, offsets, at) => bytes.subarray(offsets[at], offsets[at + 1]).toString('latin1')
   for await (const columns of statwalk.batches(root, { ...options, fields })) {
+    const { paths, pathOffsets, prefixes, prefixBytes, prefixOffsets, names, nameOffsets } = columns
+    assert.strictEqual(paths != null, fields.includes('path'))
     for (let row = 0; row < columns.length; row += 1) {
-      const bytes = columns.paths.subarray(columns.pathOffsets[row], columns.pathOffsets[row + 1]).toString('latin1')
+      const bytes = piece(prefixBytes, prefixOffsets, prefixes[row]) + piece(names, nameOffsets, row)
+      if (paths != null) assert.strictEqual(piece(paths, pathOffsets, row), bytes)
       const { stats } = left.get(bytes) ?? {}
       assert(stats !== undefined && left.delete(bytes), bytes)
       if (columns.ids != null) directories.set(columns.ids[row], bytes)

@@ -4,14 +4,13 @@
 //!
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use statwalk_stream::arrow::{self, ArrowArray, ArrowSchema, AtIncomplete};
-use statwalk_stream::{Batches as Stream, Gaps, Request, Step};
+use statwalk_stream::{Gaps, Request, Step, Tables};
 
 use crate::arguments::{Options, Roots};
 use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
@@ -21,9 +20,8 @@ use crate::waiting;
 #[pyclass(module = "statwalk")]
 pub(crate) struct Batches {
     /// Absent after the end.
-    stream: Option<Stream>,
+    stream: Option<Tables>,
     request: Request,
-    waiting: VecDeque<ArrowArray>,
     errors: Vec<Py<PyAny>>,
     on_error: Option<Py<PyAny>>,
     report: Option<Report>,
@@ -49,10 +47,10 @@ impl Batches {
     #[new]
     fn new(roots: Roots, options: Options, onerror: Option<Py<PyAny>>) -> PyResult<Batches> {
         let request = roots.request(&options)?;
+        let tables = Tables::new(&request).map_err(of_failure)?;
         Ok(Batches {
-            stream: Some(Stream::new(&request).map_err(of_failure)?),
+            stream: Some(tables.without_prefixes()),
             request,
-            waiting: VecDeque::new(),
             errors: Vec::new(),
             on_error: onerror,
             report: None,
@@ -101,8 +99,7 @@ impl Batches {
         let Some(stream) = self.stream.take() else {
             return Err(PyValueError::new_err("the batches were taken already"));
         };
-        let waiting = std::mem::take(&mut self.waiting);
-        let rest = arrow::stream_of_rest(stream, &self.request, waiting, AtIncomplete::Fail);
+        let rest = arrow::stream_of_rest(stream, &self.request, AtIncomplete::Fail);
         PyCapsule::new_with_value(py, rest, c"arrow_array_stream")
     }
 
@@ -114,7 +111,6 @@ impl Batches {
         let Some(stream) = self.stream.take() else {
             return Ok(());
         };
-        self.waiting.clear();
         let report = py.detach(|| stream.finish()).map_err(of_failure)?;
         self.report = Some(Report::new(Gaps::of(&report)));
         Ok(())
@@ -143,17 +139,12 @@ impl Batches {
 impl Batches {
     fn next_array(&mut self, py: Python<'_>) -> PyResult<Option<ArrowArray>> {
         loop {
-            if let Some(array) = self.waiting.pop_front() {
-                return Ok(Some(array));
-            }
             let Some(stream) = &mut self.stream else {
                 return Ok(None);
             };
-            match waiting::next(py, stream, Stream::next_within)? {
-                Step::Value(batch) => {
-                    let tables = arrow::tables(batch, &self.request);
-                    self.waiting.extend(tables.into_iter().flatten());
-                }
+            match waiting::next(py, stream, Tables::next_within)? {
+                Step::Value(table) if table.columns().is_empty() => {}
+                Step::Value(table) => return Ok(Some(arrow::table(table, &self.request))),
                 Step::Error(error) => {
                     let error = of_entry(py, &error)?;
                     match &self.on_error {

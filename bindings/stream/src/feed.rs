@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The rows of a scan, in an order in which their paths are known.
+//! The rows of a scan in order, in the process that began it.
 
 use std::time::Duration;
 
-use statwalk_core::{
-    Canceller, DirId, EntryError, GatheredRows, Next, OrderedRows, Report, Rows, Scan,
-};
+use statwalk_core::{Canceller, DirId, EntryError, Next, OrderedRows, Report, Rows, Scan};
 
 use crate::failure::Failure;
 use crate::request::Request;
@@ -66,17 +64,11 @@ pub(crate) struct OwnRows {
 /// The rows of a scan as they come.
 pub(crate) struct Feed {
     /// Absent after the end.
-    source: Option<Source>,
+    source: Option<Box<OrderedRows>>,
     process: u32,
     canceller: Option<Canceller>,
     report: Option<Report>,
     failure: Option<Failure>,
-}
-
-enum Source {
-    /// Nobody needs paths.
-    AnyOrder(Box<GatheredRows>),
-    Ordered(Box<OrderedRows>),
 }
 
 impl OwnRows {
@@ -87,6 +79,29 @@ impl OwnRows {
     /// The rows themselves, for a process that still has their scan.
     pub(crate) fn into_rows(mut self) -> Rows {
         self.rows.take().expect("they are taken once")
+    }
+
+    /// Others that are made of them.
+    pub(crate) fn again(&self, make: impl FnOnce(&Rows) -> Rows) -> OwnRows {
+        OwnRows {
+            rows: Some(make(self.get())),
+            process: self.process,
+        }
+    }
+
+    /// Takes the directories out.
+    pub(crate) fn split_off_directories(&mut self) -> OwnRows {
+        let rows = self.rows.as_mut().map(Rows::split_off_directories);
+        OwnRows {
+            rows,
+            process: self.process,
+        }
+    }
+
+    /// Changes them.
+    pub(crate) fn map(mut self, change: impl FnOnce(Rows) -> Rows) -> OwnRows {
+        self.rows = self.rows.take().map(change);
+        self
     }
 }
 
@@ -99,35 +114,24 @@ impl Drop for OwnRows {
 }
 
 impl Feed {
-    pub(crate) fn new(request: &Request, wants_paths: bool) -> Result<Feed, Failure> {
-        Feed::of(&request.scan(), wants_paths)
+    pub(crate) fn new(request: &Request) -> Result<Feed, Failure> {
+        Feed::of(&request.scan())
     }
 
-    pub(crate) fn of(scan: &Scan, wants_paths: bool) -> Result<Feed, Failure> {
-        let source = Failure::catch(|| match wants_paths {
-            true => (scan.ordered_rows()).map(|rows| Source::Ordered(Box::new(rows))),
-            false => (scan.rows()).map(|rows| Source::AnyOrder(Box::new(rows))),
-        });
-        let source = source?.map_err(Failure::Begin)?;
-        let canceller = match &source {
-            Source::AnyOrder(rows) => rows.canceller(),
-            Source::Ordered(rows) => rows.canceller(),
-        };
+    pub(crate) fn of(scan: &Scan) -> Result<Feed, Failure> {
+        let source = Failure::catch(|| scan.ordered_rows())?.map_err(Failure::Begin)?;
         Ok(Feed {
-            canceller,
-            source: Some(source),
+            canceller: source.canceller(),
+            source: Some(Box::new(source)),
             process: std::process::id(),
             report: None,
             failure: None,
         })
     }
 
-    /// The rows with their directories, where the caller wanted paths; absent after the end.
-    pub(crate) fn ordered(&self) -> Option<&OrderedRows> {
-        match &self.source {
-            Some(Source::Ordered(rows)) => Some(rows),
-            _ => None,
-        }
+    /// The rows with their directories; absent after the end.
+    pub(crate) fn rows(&self) -> Option<&OrderedRows> {
+        self.source.as_deref()
     }
 
     /// Leaves out what is below a directory, if its number has come.
@@ -135,8 +139,8 @@ impl Feed {
         match &mut self.source {
             // A worker that does not exist in the child of a fork may hold a lock.
             _ if self.process != std::process::id() => false,
-            Some(Source::Ordered(rows)) => rows.skip(id),
-            _ => false,
+            Some(rows) => rows.skip(id),
+            None => false,
         }
     }
 
@@ -144,26 +148,27 @@ impl Feed {
         self.canceller.as_ref()
     }
 
-    /// The next rows. Where paths are wanted, all directories above them came before, or
-    /// are among them.
+    /// The next rows. All directories above them came before, or are among them.
     pub(crate) fn next_within(&mut self, timeout: Duration) -> Result<Step<OwnRows>, Failure> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.again());
-        }
-        let step = match self.process == std::process::id() {
-            true => Failure::catch(|| self.next_rows(timeout)),
-            false => Err(Failure::Forked),
-        };
+        self.check()?;
+        let step = Failure::catch(|| self.next_rows(timeout));
         step.inspect_err(|failure| self.failure = Some(failure.again()))
     }
 
+    /// Fails after a failure, and in the child of a fork.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match &self.failure {
+            _ if self.process != std::process::id() => Err(Failure::Forked),
+            Some(failure) => Err(failure.again()),
+            None => Ok(()),
+        }
+    }
+
     fn next_rows(&mut self, timeout: Duration) -> Step<OwnRows> {
-        let next = match &mut self.source {
-            Some(Source::AnyOrder(rows)) => rows.next_within(timeout),
-            Some(Source::Ordered(rows)) => rows.next_within(timeout),
-            None => return Step::End,
+        let Some(rows) = &mut self.source else {
+            return Step::End;
         };
-        match next {
+        match rows.next_within(timeout) {
             Next::Value(rows) => Step::Value(OwnRows {
                 rows: Some(rows),
                 process: self.process,
@@ -191,27 +196,13 @@ impl Feed {
     /// Ends the scan, waits for its workers and gives its report. A worker that does not
     /// come back from the kernel is left behind after a second.
     pub(crate) fn finish(mut self) -> Result<Report, Failure> {
-        if self.process != std::process::id() {
-            return Err(Failure::Forked);
-        }
-        if let Some(failure) = &self.failure {
-            return Err(failure.again());
-        }
+        self.check()?;
         let ended = Failure::catch(|| self.end());
         ended.and_then(|()| {
             self.report
                 .take()
                 .ok_or(Failure::Invalid("the scan has no report"))
         })
-    }
-}
-
-impl Source {
-    fn finish(self) -> Report {
-        match self {
-            Source::AnyOrder(rows) => rows.finish(),
-            Source::Ordered(rows) => rows.finish(),
-        }
     }
 }
 

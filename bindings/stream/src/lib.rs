@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Entries and batches of a scan, as all bindings give them to their languages.
+//! Entries and tables of a scan, as all bindings give them to their languages.
 //!
 //! The borders of the languages have no logic of their own. A [`Request`] says what to
-//! read. [`Walk`] gives entries one after another, [`Batches`] gives columns, [`arrow`]
+//! read. [`Walk`] gives entries one after another, [`Tables`] gives columns, [`arrow`]
 //! gives these columns to other programs without a copy, and [`Summary`] answers at its end.
 //!
 //! A panic of a worker is a [`Failure`] here, and so is the use of a scan in the child
 //! of a fork, where its workers do not exist.
 
-mod batch;
 mod failure;
 mod feed;
 mod gaps;
 mod request;
 mod summary;
+mod tables;
 mod walk;
 
 pub mod arrow;
@@ -22,10 +22,10 @@ pub mod arrow;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Batch, Batches, Paths};
 pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;
 pub use request::{PATH, Request};
 pub use summary::Summary;
+pub use tables::{Paths, Prefixes, Table, Tables};
 pub use walk::{Entry, Walk};

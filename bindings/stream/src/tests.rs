@@ -7,7 +7,7 @@ use statwalk_core::{Attributes, Fields, FileType, Scan, Totals};
 use statwalk_testkit::{Scratch, trees};
 
 use crate::feed::Feed;
-use crate::{Batches, Failure, PATH, Request, Step, Summary, Walk};
+use crate::{Failure, PATH, Prefixes, Request, Step, Summary, Table, Tables, Walk};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -69,33 +69,39 @@ fn of_walk(request: &Request) -> Found {
     found
 }
 
-/// Asserts that a directory comes before all that is below it.
-fn of_batches(request: &Request) -> Found {
+/// Asserts that a directory comes before all that is below it, and the bounds of tables.
+fn of_tables(request: &Request) -> Found {
     let mut found = Found::new();
-    let mut batches = Batches::new(request).unwrap();
+    let mut tables = Tables::new(request).unwrap();
     let mut ids = std::collections::BTreeSet::new();
     loop {
-        match batches.next_within(LONG).unwrap() {
-            Step::Value(batch) => {
-                let [entries, directory_paths] = batch.paths().unwrap();
-                let rows = batch.rows();
-                let directories = rows.directories();
-                for row in (0..directories.len()).map(|row| directories.row(row)) {
-                    assert!(row.parent.is_none_or(|parent| ids.contains(&parent)));
-                    assert!(ids.insert(row.id));
+        match tables.next_within(LONG).unwrap() {
+            Step::Value(table) => {
+                let columns = table.columns();
+                for row in 0..table.directories().len() {
+                    let directory = table.directories().row(row);
+                    assert!(directory.parent.is_none_or(|parent| ids.contains(&parent)));
+                    assert!(ids.insert(directory.id));
                 }
-                let mut dirs = (0..rows.len()).filter_map(|row| rows.entries().dir(row));
+                let mut dirs = (0..columns.len()).filter_map(|row| columns.dir(row));
                 assert!(dirs.all(|dir| ids.contains(&dir)));
-                let own = &directories.columns;
-                for (columns, paths) in [(rows.entries(), entries), (own, directory_paths)] {
-                    for row in 0..columns.len() {
-                        let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
-                        let path = paths.bytes[begin..end].to_vec();
-                        assert!(!path.is_empty());
-                        let facts = facts(&columns.entry(row).attributes);
-                        assert_eq!(found.insert(path, facts), None);
-                    }
+                for row in 0..columns.len() {
+                    let path = path_of(&table, row);
+                    let paths = table.paths().unwrap();
+                    let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
+                    assert_eq!(path, &paths.bytes[begin..end]);
+                    assert!(!path.is_empty());
+                    let facts = facts(&columns.entry(row).attributes);
+                    assert_eq!(found.insert(path, facts), None);
                 }
+                let paths = table.paths().map_or(0, |paths| paths.bytes.len());
+                let bytes = columns.names.len() + table.prefixes().bytes.len() + paths;
+                assert!(columns.len() <= 16_384 && (bytes <= 4 << 20 || columns.len() == 1));
+                let mut prefixes: Vec<&[u8]> = prefixes(&table);
+                let count = prefixes.len();
+                prefixes.sort_unstable();
+                prefixes.dedup();
+                assert_eq!(prefixes.len(), count);
             }
             Step::Error(_) | Step::Waiting => {}
             Step::End => break,
@@ -104,8 +110,22 @@ fn of_batches(request: &Request) -> Found {
     found
 }
 
+fn prefixes(table: &Table) -> Vec<&[u8]> {
+    let Prefixes { bytes, offsets, .. } = table.prefixes();
+    let ranges = offsets.windows(2);
+    ranges
+        .map(|range| &bytes[range[0] as usize..range[1] as usize])
+        .collect()
+}
+
+fn path_of(table: &Table, row: usize) -> Vec<u8> {
+    let mut path = prefixes(table)[table.prefixes().of_rows[row] as usize].to_vec();
+    path.extend_from_slice(table.columns().name(row));
+    path
+}
+
 #[test]
-fn walk_and_batches_have_the_entries_of_the_engine() {
+fn walk_and_tables_have_the_entries_of_the_engine() {
     let scratch = Scratch::new().unwrap();
     for (name, tree) in trees::named() {
         let dir = scratch.path().join(name);
@@ -115,7 +135,7 @@ fn walk_and_batches_have_the_entries_of_the_engine() {
             request.threads = Some(threads);
             let expected = of_engine(&request);
             assert_eq!(of_walk(&request), expected, "{name} {threads}");
-            assert_eq!(of_batches(&request), expected, "{name} {threads}");
+            assert_eq!(of_tables(&request), expected, "{name} {threads}");
         }
     }
 }
@@ -129,7 +149,7 @@ fn a_directory_comes_before_all_below_it() {
         let is_same = (0..20).any(|_| {
             let found = of_walk(&request);
             assert!(found.len() > 1_000);
-            of_batches(&request) == found || {
+            of_tables(&request) == found || {
                 assert!(of_walk(&request) != found);
                 false
             }
@@ -151,7 +171,7 @@ fn a_time_that_nanoseconds_do_not_hold_keeps_its_seconds() {
             .unwrap();
     }
     let request = everything(scratch.path());
-    let found = of_batches(&request);
+    let found = of_tables(&request);
     assert_eq!(found, of_engine(&request));
     assert_eq!(
         found
@@ -175,7 +195,7 @@ fn a_root_can_be_a_file_or_missing_or_end_with_a_slash() {
     let expected = of_engine(&request);
     assert_eq!(expected.len(), 2);
     assert_eq!(of_walk(&request), expected);
-    assert_eq!(of_batches(&request), expected);
+    assert_eq!(of_tables(&request), expected);
 }
 
 #[test]
@@ -208,7 +228,7 @@ fn nothing_below_a_pruned_directory_comes() {
 
 /// The only worker waits at what is below a directory until the caller has pruned that.
 #[test]
-fn no_worker_opens_what_is_below_a_pruned_directory_of_a_batch() {
+fn no_worker_opens_what_is_below_a_pruned_directory_of_a_table() {
     let scratch = Scratch::new().unwrap();
     for number in 0..100 {
         let path = scratch.path().join(format!("a/{number}/b"));
@@ -223,18 +243,18 @@ fn no_worker_opens_what_is_below_a_pruned_directory_of_a_batch() {
         }
         true
     });
-    let mut batches = Batches::of(Feed::of(&scan, true).unwrap());
-    assert!(!batches.prune(u32::MAX));
+    let mut tables = Tables::of(Feed::of(&scan).unwrap(), &Request::new("."));
+    assert!(!tables.prune(u32::MAX));
     let mut pruned = Some(pruned);
     let mut names = Vec::new();
     loop {
-        match batches.next_within(LONG).unwrap() {
-            Step::Value(batch) => {
-                let directories = batch.rows().directories();
+        match tables.next_within(LONG).unwrap() {
+            Step::Value(table) => {
+                let directories = table.directories();
                 for (row, &id) in directories.ids.iter().enumerate() {
                     names.push(directories.columns.name(row).to_vec());
                     if names.last().is_some_and(|name| name == b"a") {
-                        assert!(batches.prune(id));
+                        assert!(tables.prune(id));
                         pruned = None;
                     }
                 }
@@ -245,21 +265,54 @@ fn no_worker_opens_what_is_below_a_pruned_directory_of_a_batch() {
     }
     assert!(pruned.is_none());
     assert!(!names.contains(&b"b".to_vec()), "{}", names.len());
-    assert!(batches.finish().unwrap().is_complete());
+    assert!(tables.finish().unwrap().is_complete());
 }
 
+/// Paths of 4,000 bytes: a row of the column of paths takes more than the rest of it.
 #[test]
-fn batches_without_paths_know_no_directory() {
-    let mut request = Request::new("/usr/include");
-    assert!(request.set_columns(Fields::NAME.bits()));
-    let mut batches = Batches::new(&request).unwrap();
-    while !matches!(batches.next_within(LONG).unwrap(), Step::End) {}
-    assert!(!batches.prune(0));
+fn a_table_ends_before_its_paths_take_too_much() {
+    let scratch = Scratch::new().unwrap();
+    let mut deep = scratch.path().to_path_buf();
+    while deep.as_os_str().len() < 3_700 {
+        deep.push("d".repeat(200));
+    }
+    std::fs::create_dir_all(&deep).unwrap();
+    for number in 0..3_000 {
+        std::fs::write(deep.join(number.to_string()), "").unwrap();
+    }
+    let request = everything(scratch.path());
+    assert_eq!(of_tables(&request), of_engine(&request));
 }
 
-/// Workers that are slow are swept: what one has can be the end of a directory alone.
+/// The rest of a directory is left out that the caller prunes between its tables.
 #[test]
-fn a_batch_has_an_entry_or_a_directory() {
+fn a_directory_is_pruned_between_two_of_its_tables() {
+    let scratch = Scratch::new().unwrap();
+    let long = "n".repeat(200);
+    for number in 0..30_000 {
+        std::fs::write(scratch.path().join(format!("{long}{number}")), "").unwrap();
+    }
+    let mut tables = Tables::new(&everything(scratch.path())).unwrap();
+    let (mut count, mut root) = (0, None);
+    loop {
+        match tables.next_within(LONG).unwrap() {
+            Step::Value(table) => {
+                root = root.or(table.directories().ids.first().copied());
+                count += table.columns().len();
+                if table.columns().len() > 1 {
+                    assert!(tables.prune(root.unwrap()) && tables.is_skipped(root.unwrap()));
+                }
+            }
+            Step::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!((2..=16_385).contains(&count), "{count}");
+}
+
+/// The end of each directory comes, whichever worker notes it.
+#[test]
+fn every_directory_ends_in_some_table() {
     let scratch = Scratch::new().unwrap();
     for number in 0..100 {
         std::fs::create_dir(scratch.path().join(number.to_string())).unwrap();
@@ -268,21 +321,24 @@ fn a_batch_has_an_entry_or_a_directory() {
         std::thread::sleep(Duration::from_millis(3));
         true
     });
-    let mut batches = Batches::of(Feed::of(&scan, true).unwrap());
-    let mut count = 0;
+    let mut tables = Tables::of(Feed::of(&scan).unwrap(), &Request::new("."));
+    let (mut ids, mut finished) = (Vec::new(), Vec::new());
     loop {
-        match batches.next_within(LONG).unwrap() {
-            Step::Value(batch) => {
-                let rows = batch.rows();
-                assert!(!rows.is_empty() || !rows.directories().is_empty());
-                count += rows.directories().len();
+        match tables.next_within(LONG).unwrap() {
+            Step::Value(table) => {
+                let directories = table.directories();
+                ids.extend_from_slice(&directories.ids);
+                finished.extend_from_slice(&directories.finished);
+                assert!(!table.columns().is_empty() || !directories.finished.is_empty());
             }
             Step::End => break,
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(count, 101);
-    assert!(batches.finish().unwrap().is_complete());
+    ids.sort_unstable();
+    finished.sort_unstable();
+    assert_eq!((ids.len(), &ids), (101, &finished));
+    assert!(tables.finish().unwrap().is_complete());
 }
 
 #[test]
@@ -290,7 +346,7 @@ fn a_worker_that_panics_is_a_failure() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let scan = Scan::new("/usr/share").filter_dir(|_| panic!("no directory"));
-    let mut walk = Walk::of(Feed::of(&scan, true).unwrap());
+    let mut walk = Walk::of(Feed::of(&scan).unwrap());
     let failure = loop {
         match walk.next_within(LONG) {
             Ok(Step::End) => panic!("an end"),

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use statwalk_core::{Attributes, DirId, DirState, Fields};
 
-use crate::batch::write_prefix;
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step, ends};
 use crate::request::Request;
+use crate::tables::write_prefix;
 
 /// The entries of a scan. A directory comes before all that is below it.
 ///
@@ -45,7 +45,7 @@ impl Run {
     /// Begins with the entries of a directory, or with a root of some number. Leaves what
     /// stands before their names in `path`.
     fn begin(dir: Option<DirId>, root: u32, feed: &Feed, path: &mut Vec<u8>) -> Option<Run> {
-        let known = feed.ordered()?;
+        let known = feed.rows()?;
         write_prefix(dir, known, path);
         let (depth, root) = match dir {
             Some(dir) => (known.depth(dir)? + 1, known.root(dir)? as u32),
@@ -115,7 +115,7 @@ impl Walk {
         let mut request = request.clone();
         let with_names = request.columns() | Fields::NAME.bits();
         let _ = request.set_columns(with_names);
-        Ok(Walk::of(Feed::new(&request, true)?))
+        Ok(Walk::of(Feed::new(&request)?))
     }
 
     pub(crate) fn of(feed: Feed) -> Walk {
@@ -190,7 +190,7 @@ impl Walk {
 
     /// Makes a directory the current entry, unless the caller does not want it.
     fn give_directory(&mut self, row: usize) -> bool {
-        let (Some(rows), Some(known)) = (&self.rows, self.feed.ordered()) else {
+        let (Some(rows), Some(known)) = (&self.rows, self.feed.rows()) else {
             return false;
         };
         let directory = rows.get().directories().row(row);

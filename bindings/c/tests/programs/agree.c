@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Compares a walk, batches and a stream of Arrow with fts(3), entry by entry, and writes
+// Compares a walk, tables and a stream of Arrow with fts(3), entry by entry, and writes
 // the paths, each with a NUL, for a comparison with find.
 
 #define _GNU_SOURCE
@@ -89,7 +89,7 @@ static void of_walk(facts *all, const sw_scan *scan) {
 
 #define VALUES(type, name) const type *name = sw_attribute_of(c, #name)->values
 
-static void add_rows(facts *all, const sw_columns *c) {
+static void add_rows(facts *all, const sw_table *c) {
     if (sw_attribute_of(c, "absent") || sw_attribute_of(NULL, "size")) die("sw_attribute_of");
     VALUES(uint64_t, ino);
     VALUES(uint64_t, dev);
@@ -103,7 +103,15 @@ static void add_rows(facts *all, const sw_columns *c) {
     VALUES(int64_t, ctime);
     for (size_t i = 0; i < c->len; i++) {
         int64_t begin = c->path_offsets[i];
-        fact *f = add(all, (const char *)c->paths + begin, c->path_offsets[i + 1] - begin);
+        size_t len = c->path_offsets[i + 1] - begin;
+        fact *f = add(all, (const char *)c->paths + begin, len);
+        uint32_t before = c->prefix_offsets[c->prefixes[i]];
+        size_t before_len = c->prefix_offsets[c->prefixes[i] + 1] - before;
+        size_t name_len = c->name_offsets[i + 1] - c->name_offsets[i];
+        if (c->prefixes[i] >= c->prefix_count || before_len + name_len != len ||
+            memcmp(f->path, c->prefix_bytes + before, before_len) ||
+            memcmp(f->path + before_len, c->names + c->name_offsets[i], name_len))
+            die("prefix");
         f->ino = ino[i], f->dev = dev[i], f->size = size[i];
         f->allocated = allocated[i], f->links = links[i];
         f->uid = uid[i], f->gid = gid[i], f->mode = mode[i];
@@ -117,20 +125,19 @@ static void add_rows(facts *all, const sw_columns *c) {
     }
 }
 
-static void of_batches(facts *all, const sw_scan *scan) {
-    sw_batches *batches;
-    if (sw_batches_open(scan, &batches) != SW_OK) die("sw_batches_open");
-    sw_batch *batch;
+static void of_tables(facts *all, const sw_scan *scan) {
+    sw_tables *tables;
+    if (sw_tables_open(scan, &tables) != SW_OK) die("sw_tables_open");
+    sw_table *table;
     int got;
-    while ((got = sw_batches_next(batches, -1, &batch)) > 0) {
+    while ((got = sw_tables_next(tables, -1, &table)) > 0) {
         if (got == SW_ERROR) continue;
-        const sw_directories *directories = sw_batch_directories(batch);
-        add_rows(all, directories->columns);
-        add_rows(all, sw_batch_entries(batch));
-        sw_batch_free(batch);
+        if (table->len > 16384) die("len");
+        if (table->len) add_rows(all, table);
+        sw_table_free(table);
     }
-    if (got == SW_FAILED) die("sw_batches_next");
-    sw_batches_close(batches, NULL);
+    if (got == SW_FAILED) die("sw_tables_next");
+    sw_tables_close(tables, NULL);
 }
 
 static int column(const struct ArrowSchema *schema, const char *name) {
@@ -197,18 +204,18 @@ int main(int argc, char **argv) {
     sw_scan *scan = sw_scan_new(argv[1]);
     if (sw_scan_set_columns(scan, SW_NAME | SW_PATH | SW_STAT)) die("columns");
     if (argc > 2) sw_scan_set_threads(scan, atoi(argv[2]));
-    facts expected = {0}, walk = {0}, batches = {0}, arrow = {0};
+    facts expected = {0}, walk = {0}, tables = {0}, arrow = {0};
     of_fts(&expected, argv[1]);
     qsort(expected.facts, expected.len, sizeof(fact), by_path);
     of_walk(&walk, scan);
-    of_batches(&batches, scan);
+    of_tables(&tables, scan);
     of_arrow(&arrow, scan);
     sw_scan_free(scan);
     for (size_t i = 0; i < walk.len; i++) fwrite(walk.facts[i].path, strlen(walk.facts[i].path) + 1, 1, stdout);
     // A column of Arrow has no place for times that 64 bits do not hold: they are null.
-    int differs = compare("walk", &expected, &walk, 1) + compare("batches", &expected, &batches, 1) +
+    int differs = compare("walk", &expected, &walk, 1) + compare("tables", &expected, &tables, 1) +
                   compare("arrow", &expected, &arrow, 0);
-    facts *all[] = {&expected, &walk, &batches, &arrow};
+    facts *all[] = {&expected, &walk, &tables, &arrow};
     for (int of = 0; of < 4; of++) {
         for (size_t i = 0; i < all[of]->len; i++) free(all[of]->facts[i].path);
         free(all[of]->facts);

@@ -74,17 +74,14 @@ static int early_exit(const char *root) {
             sw_report report;
             CHECK(sw_walk_close(walk, &report) >= 0);
         } else {
-            sw_batches *batches;
-            sw_batch *batch = NULL;
-            CHECK(sw_batches_open(scan, &batches) == SW_OK);
-            if (round % 3) CHECK(sw_batches_next(batches, -1, &batch) >= 0);
-            CHECK(sw_batches_close(batches, NULL) >= 0);
-            // A batch outlives its scan.
-            if (batch) {
-                size_t entries = sw_batch_entries(batch)->len;
-                CHECK(entries + sw_batch_directories(batch)->columns->len > 0);
-            }
-            sw_batch_free(batch);
+            sw_tables *tables;
+            sw_table *table = NULL;
+            CHECK(sw_tables_open(scan, &tables) == SW_OK);
+            if (round % 3) CHECK(sw_tables_next(tables, -1, &table) >= 0);
+            CHECK(sw_tables_close(tables, NULL) >= 0);
+            // A table outlives its scan.
+            if (table) CHECK(table->len + table->finished_count > 0);
+            sw_table_free(table);
         }
         sw_scan_free(scan);
     }
@@ -139,16 +136,16 @@ static int errors(const char *root) {
 
 static int wrong_use(const char *root) {
     sw_walk *walk = (sw_walk *)1;
-    sw_batches *batches = (sw_batches *)1;
+    sw_tables *tables = (sw_tables *)1;
     const sw_entry *entry;
     CHECK(sw_scan_new(NULL) == NULL);
     CHECK(sw_walk_open(NULL, &walk) == SW_FAILED && walk == NULL);
-    CHECK(sw_batches_open(NULL, &batches) == SW_FAILED && batches == NULL);
+    CHECK(sw_tables_open(NULL, &tables) == SW_FAILED && tables == NULL);
     CHECK(sw_walk_next(NULL, &entry) == SW_FAILED && sw_walk_skip(NULL) == SW_FAILED);
-    CHECK(sw_batches_skip(NULL, 0) == SW_FAILED);
-    CHECK(sw_walk_close(NULL, NULL) == SW_OK && sw_batches_close(NULL, NULL) == SW_OK);
-    CHECK(sw_walk_error(NULL) == NULL && sw_batch_entries(NULL) == NULL);
-    sw_walk_cancel(NULL), sw_batches_cancel(NULL), sw_batch_free(NULL), sw_scan_free(NULL);
+    CHECK(sw_tables_skip(NULL, 0) == SW_FAILED && !sw_tables_is_skipped(NULL, 0));
+    CHECK(sw_walk_close(NULL, NULL) == SW_OK && sw_tables_close(NULL, NULL) == SW_OK);
+    CHECK(sw_walk_error(NULL) == NULL && sw_tables_error(NULL) == NULL);
+    sw_walk_cancel(NULL), sw_tables_cancel(NULL), sw_table_free(NULL), sw_scan_free(NULL);
     sw_scan *scan = sw_scan_new(root);
     CHECK(sw_scan_set_columns(scan, 1u << 20) == SW_FAILED);
     int number = 0;
@@ -253,18 +250,18 @@ static int small_stack(const char *root) {
     return 0;
 }
 
-static int in_child(const char *root, sw_walk *walk, sw_batches *batches, sw_batch *batch) {
+static int in_child(const char *root, sw_walk *walk, sw_tables *tables, sw_table *table) {
     const sw_entry *entry;
-    sw_batch *next;
+    sw_table *next;
     int got, status;
     // What was at hand before the fork may still come.
     while ((got = sw_walk_next(walk, &entry)) > 0) {}
     CHECK(got == SW_FAILED && strstr(sw_failure(NULL), "fork"));
-    while ((got = sw_batches_next(batches, -1, &next)) > 0) sw_batch_free(next);
+    while ((got = sw_tables_next(tables, -1, &next)) > 0) sw_table_free(next);
     CHECK(got == SW_FAILED);
-    sw_batch_free(batch);
+    sw_table_free(table);
     CHECK(sw_walk_close(walk, NULL) == SW_FAILED);
-    CHECK(sw_batches_close(batches, NULL) == SW_FAILED);
+    CHECK(sw_tables_close(tables, NULL) == SW_FAILED);
     CHECK(walk_all(root, SW_STAT, &status, NULL) > 1 && status == SW_OK);
     return 0;
 }
@@ -274,24 +271,58 @@ static int after_fork(const char *root) {
         sw_scan *scan = sw_scan_new("/usr");
         CHECK(sw_scan_set_columns(scan, SW_STAT) == SW_OK);
         sw_walk *walk;
-        sw_batches *batches;
-        sw_batch *batch;
+        sw_tables *tables;
+        sw_table *table;
         const sw_entry *entry;
-        CHECK(sw_walk_open(scan, &walk) == SW_OK && sw_batches_open(scan, &batches) == SW_OK);
+        CHECK(sw_walk_open(scan, &walk) == SW_OK && sw_tables_open(scan, &tables) == SW_OK);
         CHECK(sw_walk_next(walk, &entry) == SW_VALUE);
-        CHECK(sw_batches_next(batches, -1, &batch) == SW_VALUE);
+        CHECK(sw_tables_next(tables, -1, &table) == SW_VALUE);
         pid_t child = fork();
         if (child == 0) {
             alarm(120);
-            _exit(in_child(root, walk, batches, batch));
+            _exit(in_child(root, walk, tables, table));
         }
         int status;
         CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        sw_batch_free(batch);
+        sw_table_free(table);
         CHECK(sw_walk_close(walk, NULL) == SW_INCOMPLETE);
-        CHECK(sw_batches_close(batches, NULL) == SW_INCOMPLETE);
+        CHECK(sw_tables_close(tables, NULL) == SW_INCOMPLETE);
         sw_scan_free(scan);
     }
+    return 0;
+}
+
+// Of a tree with directories, nothing comes that is below those of the root.
+static int skipping(const char *root) {
+    sw_scan *scan = sw_scan_new(root);
+    sw_tables *tables;
+    sw_table *table;
+    CHECK(sw_tables_open(scan, &tables) == SW_OK);
+    sw_scan_free(scan);
+    uint32_t top = 0;
+    size_t skipped = 0, kept = 0;
+    int got;
+    while ((got = sw_tables_next(tables, -1, &table)) > 0) {
+        CHECK(got == SW_VALUE);
+        for (size_t row = 0; row < table->len; row++) {
+            int is_root = table->has_dir && !(table->has_dir[row / 8] >> row % 8 & 1);
+            if (is_root) {
+                top = table->ids[row];
+                continue;
+            }
+            if (table->ids && sw_tables_is_skipped(tables, table->dirs[row])) continue;
+            CHECK(table->dirs[row] == top);
+            kept++;
+            if (!table->ids) continue;
+            CHECK(sw_tables_skip(tables, table->ids[row]) == SW_OK);
+            CHECK(sw_tables_is_skipped(tables, table->ids[row]));
+            skipped++;
+        }
+        sw_table_free(table);
+    }
+    CHECK(got == SW_END && skipped > 0 && kept > skipped);
+    CHECK(sw_tables_skip(tables, UINT32_MAX) == SW_FAILED);
+    CHECK(sw_tables_close(tables, NULL) == SW_OK);
     return 0;
 }
 
@@ -395,7 +426,7 @@ int main(int argc, char **argv) {
         {"cancel", cancel},         {"waiting", waiting},         {"small_stack", small_stack},
         {"after_fork", after_fork}, {"signals", signals},         {"one_directory", one_directory},
         {"unreadable", unreadable}, {"ending_thread", ending_thread},
-        {"limits", limits},
+        {"limits", limits},         {"skipping", skipping},
     };
     if (argc < 3) return 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Batches as arrays of Arrow, by its C interfaces.
+//! Tables as arrays of Arrow, by its C interfaces.
 //!
 //! `abi.rs` has the structs of the interfaces, and `array.rs` makes arrays of buffers.
 //! `table.rs` makes the columns of a scan, and `stream.rs` gives one table after another.
@@ -18,4 +18,4 @@ mod table;
 pub use abi::{ArrowArray, ArrowArrayStream, ArrowSchema};
 pub use shared::{share, stream_of};
 pub use stream::{AtIncomplete, stream, stream_of_rest};
-pub use table::{schema, tables, type_word};
+pub use table::{schema, table, type_word};

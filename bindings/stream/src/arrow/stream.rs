@@ -2,16 +2,15 @@
 
 //! The tables of a scan as a stream of Arrow.
 
-use std::collections::VecDeque;
 use std::ffi::{CString, c_char, c_int};
 use std::time::Duration;
 
 use super::abi::{ArrowArray, ArrowArrayStream, ArrowSchema};
-use super::table::{schema, tables};
-use crate::batch::Batches;
+use super::table::{schema, table};
 use crate::failure::Failure;
 use crate::feed::Step;
 use crate::request::Request;
+use crate::tables::Tables;
 
 /// `EIO`, errno(3).
 const EIO: c_int = 5;
@@ -28,10 +27,9 @@ pub enum AtIncomplete {
 }
 
 struct State {
-    batches: Batches,
+    tables: Tables,
     request: Request,
     at_incomplete: AtIncomplete,
-    waiting: VecDeque<ArrowArray>,
     errors: u64,
     first_error: Option<String>,
     last_error: Option<CString>,
@@ -43,28 +41,21 @@ struct State {
 ///
 /// Returns an error if a root holds a NUL.
 pub fn stream(request: &Request, at_incomplete: AtIncomplete) -> Result<ArrowArrayStream, Failure> {
-    let batches = Batches::new(request)?;
-    Ok(stream_of_rest(
-        batches,
-        request,
-        VecDeque::new(),
-        at_incomplete,
-    ))
+    let tables = Tables::new(request)?.without_prefixes();
+    Ok(stream_of_rest(tables, request, at_incomplete))
 }
 
-/// The rest of a scan as a stream, after some tables that were not given away.
+/// The rest of a scan as a stream.
 #[must_use]
 pub fn stream_of_rest(
-    batches: Batches,
+    tables: Tables,
     request: &Request,
-    waiting: VecDeque<ArrowArray>,
     at_incomplete: AtIncomplete,
 ) -> ArrowArrayStream {
     let state = State {
-        batches,
+        tables,
         request: request.clone(),
         at_incomplete,
-        waiting,
         errors: 0,
         first_error: None,
         last_error: None,
@@ -81,15 +72,10 @@ pub fn stream_of_rest(
 impl State {
     fn next(&mut self) -> Result<Option<ArrowArray>, String> {
         loop {
-            if let Some(table) = self.waiting.pop_front() {
-                return Ok(Some(table));
-            }
-            let step = self.batches.next_within(Duration::from_secs(3600));
+            let step = self.tables.next_within(Duration::from_secs(3600));
             match step.map_err(|failure| failure.to_string())? {
-                Step::Value(batch) => {
-                    let tables = tables(batch, &self.request);
-                    self.waiting.extend(tables.into_iter().flatten());
-                }
+                Step::Value(of) if of.columns().is_empty() => {}
+                Step::Value(of) => return Ok(Some(table(of, &self.request))),
                 Step::Error(error) => {
                     self.errors += 1;
                     self.first_error.get_or_insert_with(|| error.to_string());
@@ -101,7 +87,7 @@ impl State {
     }
 
     fn end(&self) -> Result<(), String> {
-        let is_complete = (self.batches.report()).is_some_and(|report| report.is_complete());
+        let is_complete = (self.tables.report()).is_some_and(|report| report.is_complete());
         if is_complete || self.at_incomplete == AtIncomplete::End {
             return Ok(());
         }

@@ -6,8 +6,8 @@ use statwalk_core::{Bits, Column as Attribute, ColumnKind, Columns, Fields, File
 
 use super::abi::{ArrowArray, ArrowSchema};
 use super::array::{Buffer, array, schema as column_schema};
-use crate::batch::{Batch, Paths};
 use crate::request::Request;
+use crate::tables::{Paths, Table};
 
 /// The words for types, by the number of the type.
 const TYPES: [&str; 8] = [
@@ -27,7 +27,7 @@ pub fn type_word(kind: FileType) -> &'static str {
     TYPES[usize::from(kind.number())]
 }
 
-/// As many entries as a batch has at most, each without a number of its own.
+/// As many entries as a table has at most, each without a number of its own.
 static NO_IDS: [u32; statwalk_core::Rows::MAX] = [0; statwalk_core::Rows::MAX];
 static NO_BITS: [u8; statwalk_core::Rows::MAX / 8] = [0; statwalk_core::Rows::MAX / 8];
 
@@ -68,31 +68,19 @@ pub fn schema(request: &Request) -> ArrowSchema {
 /// Nanoseconds since 1970, in UTC.
 const TIME: &str = "tsn:UTC";
 
-/// The tables of a batch: of its directories and of its entries. Absent without rows.
-///
-/// A root that is no directory is an entry without a `dir`.
+/// A table of a scan. A root that is no directory is an entry without a `dir`.
 #[must_use]
-pub fn tables(batch: Batch, request: &Request) -> [Option<ArrowArray>; 2] {
-    let fields = request.fields();
-    let (entries, directories, paths) = batch.into_parts();
-    let (of_entries, of_directories) = match paths {
-        Some([entries, directories]) => (Some(entries), Some(directories)),
-        None => (None, None),
-    };
-    let of_directories = (!directories.is_empty()).then(|| {
-        let ids = Column::all(Buffer::of(directories.ids));
-        table(directories.columns, ids, of_directories, fields)
-    });
-    let rows = entries.len();
-    let of_entries = (rows > 0).then(|| {
-        let ids = Column {
+pub fn table(table: Table, request: &Request) -> ArrowArray {
+    let (columns, ids, _, paths) = table.into_parts();
+    let ids = match ids {
+        Some(ids) => Column::all(Buffer::of(ids)),
+        None => Column {
             validity: Buffer::of_static(&NO_BITS),
-            nulls: rows,
+            nulls: columns.len(),
             values: Buffer::of_static(&NO_IDS),
-        };
-        table(entries, ids, of_entries, fields)
-    });
-    [of_directories, of_entries]
+        },
+    };
+    array_of(columns, ids, paths, request.fields())
 }
 
 /// Values, and which of them are null.
@@ -125,7 +113,7 @@ impl Column {
     }
 }
 
-fn table(mut columns: Columns, ids: Column, paths: Option<Paths>, fields: Fields) -> ArrowArray {
+fn array_of(mut columns: Columns, ids: Column, paths: Option<Paths>, fields: Fields) -> ArrowArray {
     let rows = columns.len();
     let mut children = Vec::new();
     if let Some(Paths { bytes, offsets }) = paths {

@@ -4,9 +4,8 @@ package org.statwalk;
 
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
-import java.util.Arrays;
 
-/** An entry and its attributes: a view into a batch, which it keeps alive. */
+/** An entry and its attributes: a view into a table, which it keeps alive. */
 public final class AttributedPath {
     private final Rows rows;
     private final int row;
@@ -35,13 +34,7 @@ public final class AttributedPath {
      *
      * @return a copy */
     public byte[] nameBytes() {
-        int begin = (int) rows.pathOffsets[row];
-        int end = (int) rows.pathOffsets[row + 1];
-        int at = end;
-        while (at > begin && rows.paths[at - 1] != '/') {
-            at--;
-        }
-        return Arrays.copyOfRange(rows.paths, at, end);
+        return rows.name(row);
     }
 
     /** The name, with U+FFFD for bytes that are no text.

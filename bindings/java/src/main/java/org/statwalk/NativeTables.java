@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Before JDK 22, whose class of this name is in META-INF/versions/22 of the jar. */
-final class NativeBatches {
-    private NativeBatches() {}
+final class NativeTables {
+    private NativeTables() {}
 
-    static Batches open(
-            List<byte[]> roots, Wanted wanted, ScanOptions options, Consumer<EntryException> onError) {
+    static Tables open(
+            List<byte[]> roots, ScanOptions options, Consumer<EntryException> onError) {
         throw new UnsupportedOperationException(
                 "statwalk needs Java 22 or newer, for the foreign function interface; this is Java "
                         + Runtime.version().feature()

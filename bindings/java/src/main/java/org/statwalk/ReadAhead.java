@@ -115,7 +115,7 @@ final class ReadAhead {
         }
     }
 
-    /** A part of the columns of a batch, with the entries of one directory. */
+    /** A part of the columns of a table, with the entries of one directory. */
     private static final class Part {
         private final Rows rows;
         private int at;
@@ -203,12 +203,14 @@ final class ReadAhead {
         ScanOptions options = ScanOptions.DEFAULT.withMaxDepth(depth);
         List<Directory> known = new ArrayList<>();
         int count = 0;
-        try (Batches batches =
-                NativeBatches.open(roots, Wanted.NAMES, options, this::note)) {
-            for (Rows[] tables; (tables = batches.next()) != null; ) {
-                count += tables[0].length + tables[1].length;
-                addDirectories(tables[0], known, wanted);
-                addEntries(tables[1], known);
+        try (Tables tables = NativeTables.open(roots, options, this::note)) {
+            for (Rows rows; (rows = tables.next()) != null; ) {
+                count += rows.length;
+                if (rows.ids == null) {
+                    addEntries(rows, known);
+                } else {
+                    addDirectories(rows, known, wanted);
+                }
             }
         }
         return count;
@@ -230,19 +232,14 @@ final class ReadAhead {
         Deque<Directory> waiting = wanted.get(0).waiting;
         for (int row = 0; row < rows.length; row++) {
             boolean isRead = rows.states[row] == LISTED;
-            Directory directory = known(known, rows.ids[row]);
+            Directory directory;
             if (rows.isRoot(row)) {
-                // What came of it was kept apart, because its number was not known.
-                Directory root = wanted.get(rows.roots[row]);
-                root.entries.addAll(directory.entries);
-                root.directories.addAll(directory.directories);
-                directory.path = root.path;
-                known.set(rows.ids[row], root);
-                directory = root;
+                directory = wanted.get(rows.roots[row]);
             } else {
+                directory = new Directory();
                 directory.rows = rows;
                 directory.row = row;
-                directory.above = known(known, rows.dirs[row]);
+                directory.above = known.get(rows.dirs[row]);
                 directory.above.directories.add(directory);
                 directory.waiting = waiting;
                 if (rows.states[row] == AT_DEPTH_LIMIT) {
@@ -251,6 +248,10 @@ final class ReadAhead {
             }
             directory.isRead = isRead;
             directory.wasReadAhead = isRead;
+            while (known.size() <= rows.ids[row]) {
+                known.add(null);
+            }
+            known.set(rows.ids[row], directory);
         }
     }
 
@@ -267,19 +268,7 @@ final class ReadAhead {
             }
             last = rows.dirs[row];
             part = new Part(rows, row);
-            known(known, last).entries.add(part);
+            known.get(last).entries.add(part);
         }
-    }
-
-    private static Directory known(List<Directory> known, int id) {
-        while (known.size() <= id) {
-            known.add(null);
-        }
-        Directory directory = known.get(id);
-        if (directory == null) {
-            directory = new Directory();
-            known.set(id, directory);
-        }
-        return directory;
     }
 }

@@ -4,7 +4,7 @@ package org.statwalk;
 
 import java.util.Arrays;
 
-/** Columns of a batch, copied to the heap: one copy for thousands of entries. */
+/** Columns of a table, copied to the heap: one copy for thousands of entries. */
 final class Rows {
     int length;
     /** Of directories: their numbers; null for other entries. */
@@ -17,12 +17,12 @@ final class Rows {
     int[] dirs;
     /** Whether each lies in a directory, in bits: 0 for a root. */
     byte[] hasDir;
-    /** Where a scan asks for names. */
+    /** Which prefix stands before the name of each. */
+    int[] prefixes;
+    byte[] prefixBytes;
+    int[] prefixOffsets;
     byte[] names;
     int[] nameOffsets;
-    /** Where a scan asks for paths. */
-    byte[] paths;
-    long[] pathOffsets;
     byte[] types;
     /** A bit for each row, or null where all are known. */
     byte[] isKnown;
@@ -54,7 +54,13 @@ final class Rows {
     }
 
     byte[] path(int row) {
-        return Arrays.copyOfRange(paths, (int) pathOffsets[row], (int) pathOffsets[row + 1]);
+        int before = prefixOffsets[prefixes[row]];
+        int length = prefixOffsets[prefixes[row] + 1] - before;
+        int begin = nameOffsets[row];
+        int end = nameOffsets[row + 1];
+        byte[] path = Arrays.copyOfRange(prefixBytes, before, before + length + end - begin);
+        System.arraycopy(names, begin, path, length, end - begin);
+        return path;
     }
 
     byte[] name(int row) {

@@ -8,10 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.ProviderMismatchException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Deque;
 import java.util.List;
 
 /** Entries of a scan, one after another, without the directory that was given. */
@@ -19,13 +17,11 @@ final class Scan implements AutoCloseable {
     private static final int ERRORS_KEPT = 1000;
     private static final Rows NO_ROWS = new Rows();
 
-    private final Batches batches;
+    private final Tables tables;
     private final ScanOptions options;
     private final List<EntryException> errors = new ArrayList<>();
     private int errorCount;
-    /** Absent where everything is wanted. */
-    private final Pruning pruning;
-    private final Deque<Rows> ready = new ArrayDeque<>();
+    private boolean hasSkipped;
     private Rows current = NO_ROWS;
     private int row;
     private volatile boolean isClosed;
@@ -39,9 +35,7 @@ final class Scan implements AutoCloseable {
         }
         this.options = options;
         byte[] root = rootOf(directory, Files.isSymbolicLink(directory));
-        batches = NativeBatches.open(List.of(root), Wanted.PATHS, options, this::report);
-        pruning = options.prune() == null
-                ? null : new Pruning(options.prune(), batches::skip);
+        tables = NativeTables.open(List.of(root), options, this::report);
     }
 
     /** The system knows paths of the default file system alone. */
@@ -83,7 +77,7 @@ final class Scan implements AutoCloseable {
             Rows rows = current;
             while (row < rows.length) {
                 int at = row++;
-                if (!rows.isRoot(at) && (pruning == null || pruning.keeps(rows, at))) {
+                if (isWanted(rows, at)) {
                     return new AttributedPath(rows, at);
                 }
             }
@@ -91,25 +85,38 @@ final class Scan implements AutoCloseable {
         return null;
     }
 
+    /** Whether a row is an entry for the caller. A directory is asked about when it comes. */
+    private boolean isWanted(Rows rows, int at) {
+        if (rows.isRoot(at)) {
+            return false;
+        }
+        // Only directories can lie below one that was skipped since their table came.
+        if (rows.ids == null || options.prune() == null) {
+            return true;
+        }
+        if (hasSkipped && tables.isSkipped(rows.dirs[at])) {
+            return false;
+        }
+        if (options.prune().test(new AttributedPath(rows, at))) {
+            tables.skip(rows.ids[at]);
+            hasSkipped = true;
+        }
+        return true;
+    }
+
     /** Goes on to the rows that come next; false at the end. */
     private boolean nextRows() throws IOException {
         row = 0;
-        while ((current = ready.poll()) == null) {
-            current = NO_ROWS;
-            if (isClosed) {
-                return false;
-            }
-            Rows[] tables = batches.next();
-            if (tables == null) {
-                end();
-                return false;
-            }
-            if (pruning != null) {
-                pruning.ask(tables[0]);
-            }
-            ready.add(tables[0]);
-            ready.add(tables[1]);
+        current = NO_ROWS;
+        if (isClosed) {
+            return false;
         }
+        Rows rows = tables.next();
+        if (rows == null) {
+            end();
+            return false;
+        }
+        current = rows;
         return true;
     }
 
@@ -119,7 +126,7 @@ final class Scan implements AutoCloseable {
         if (wasClosed) {
             return;
         }
-        ScanEnd how = batches.end();
+        ScanEnd how = tables.end();
         if (options.onError() == null && (how != ScanEnd.COMPLETE || errorCount > 0)) {
             throw new IncompleteScanException(errors, errorCount);
         }
@@ -128,6 +135,6 @@ final class Scan implements AutoCloseable {
     @Override
     public void close() {
         isClosed = true;
-        batches.close();
+        tables.close();
     }
 }

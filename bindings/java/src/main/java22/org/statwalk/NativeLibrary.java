@@ -57,14 +57,13 @@ final class NativeLibrary {
     private final Function scanThreads = new Function("sw_scan_set_threads");
     private final Function scanDepth = new Function("sw_scan_set_max_depth");
     private final Function scanFree = new Function("sw_scan_free");
-    private final Function open = new Function("sw_batches_open");
-    private final Function next = new Function("sw_batches_next");
-    private final Function skip = new Function("sw_batches_skip");
-    private final Function error = new Function("sw_batches_error");
-    private final Function close = new Function("sw_batches_close");
-    private final Function entries = new Function("sw_batch_entries");
-    private final Function directories = new Function("sw_batch_directories");
-    private final Function free = new Function("sw_batch_free");
+    private final Function open = new Function("sw_tables_open");
+    private final Function next = new Function("sw_tables_next");
+    private final Function skip = new Function("sw_tables_skip");
+    private final Function isSkipped = new Function("sw_tables_is_skipped");
+    private final Function error = new Function("sw_tables_error");
+    private final Function close = new Function("sw_tables_close");
+    private final Function free = new Function("sw_table_free");
     private final Function failure = new Function("sw_failure");
     private final Function version = new Function("sw_version");
 
@@ -199,7 +198,7 @@ final class NativeLibrary {
         }
     }
 
-    /** Begins a scan that gives batches. A number of 0 threads, and so on, are not set. */
+    /** Begins a scan that gives tables. A number of 0 threads, and so on, are not set. */
     long open(List<byte[]> roots, int columns, int options, int threads, int depth)
             throws IOException {
         try (Arena arena = Arena.ofConfined()) {
@@ -243,19 +242,24 @@ final class NativeLibrary {
         }
     }
 
-    int next(long batches, int timeoutMs, long out) {
-        return (int) next.call(batches, timeoutMs, out);
+    int next(long tables, int timeoutMs, long out) {
+        return (int) next.call(tables, timeoutMs, out);
     }
 
-    void skip(long batches, int directory) {
-        int status = skip.status(batches, directory);
+    void skip(long tables, int directory) {
+        int status = skip.status(tables, directory);
         assert status == OK : failure();
     }
 
-    ScanEnd close(long batches) {
+    boolean isSkipped(long tables, int directory) {
+        // A bool leaves the bits above its byte undefined.
+        return (isSkipped.call(tables, directory, 0) & 1) != 0;
+    }
+
+    ScanEnd close(long tables) {
         try (Arena arena = Arena.ofConfined()) {
             long report = arena.allocate(REPORT_BYTES, Long.BYTES).address();
-            int status = close.status(batches, report);
+            int status = close.status(tables, report);
             if (status == OK) {
                 return ScanEnd.COMPLETE;
             }
@@ -264,20 +268,12 @@ final class NativeLibrary {
         }
     }
 
-    void free(long batch) {
-        free.call(batch);
+    void free(long table) {
+        free.call(table);
     }
 
-    long error(long batches) {
-        return error.call(batches);
-    }
-
-    long entries(long batch) {
-        return entries.call(batch);
-    }
-
-    long directories(long batch) {
-        return directories.call(batch);
+    long error(long tables) {
+        return error.call(tables);
     }
 
     String failure() {

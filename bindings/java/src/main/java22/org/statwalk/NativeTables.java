@@ -10,8 +10,8 @@ import java.lang.ref.Reference;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Batches of libstatwalk: one downcall fetches one, and none an entry. */
-final class NativeBatches implements Batches {
+/** Tables of libstatwalk: one downcall fetches one, and none an entry. */
+final class NativeTables implements Tables {
     // By statwalk.h.
     private static final int VALUE = 1;
     private static final int ERROR = 2;
@@ -19,7 +19,6 @@ final class NativeBatches implements Batches {
     private static final int ATTRIBUTES =
             1 << 2 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11;
     private static final int NAME = 1;
-    private static final int PATH = 1 << 31;
     private static final int ONE_FILE_SYSTEM = 1;
     /** By errno(3). */
     private static final int ENOTDIR = 20;
@@ -64,29 +63,29 @@ final class NativeBatches implements Batches {
     private final Handle handle;
     private final Cleaner.Cleanable cleanable;
     private final Consumer<EntryException> onError;
-    /** Where the library puts the address of a batch. */
+    /** Where the library puts the address of a table. */
     private final MemorySegment place = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
-    private NativeBatches(Handle handle, Consumer<EntryException> onError) {
+    private NativeTables(Handle handle, Consumer<EntryException> onError) {
         this.handle = handle;
         this.onError = onError;
         Cleaner cleaner = Forgotten.CLEANER;
         this.cleanable = cleaner == null ? handle::run : cleaner.register(this, handle);
     }
 
-    static Batches open(
-            List<byte[]> roots, Wanted wanted, ScanOptions options, Consumer<EntryException> onError)
+    static Tables open(
+            List<byte[]> roots, ScanOptions options, Consumer<EntryException> onError)
             throws IOException {
         NativeLibrary library = NativeLibrary.get();
-        int columns = ATTRIBUTES | (wanted == Wanted.PATHS ? PATH : NAME);
+        int columns = ATTRIBUTES | NAME;
         int flags = options.oneFileSystem() ? ONE_FILE_SYSTEM : 0;
         long pointer =
                 library.open(roots, columns, flags, options.threads(), options.maxDepth());
-        return new NativeBatches(new Handle(library, pointer), onError);
+        return new NativeTables(new Handle(library, pointer), onError);
     }
 
     @Override
-    public Rows[] next() throws IOException {
+    public Rows next() throws IOException {
         // A close on another thread waits until the call returns, at most 100 ms.
         while (true) {
             synchronized (handle) {
@@ -95,19 +94,19 @@ final class NativeBatches implements Batches {
                 }
                 NativeLibrary library = handle.library;
                 int got = library.next(handle.pointer, 100, place.address());
-                long batch = got == VALUE ? NativeMemory.longs(place.address(), 1)[0] : 0;
+                long table = got == VALUE ? NativeMemory.longs(place.address(), 1)[0] : 0;
                 // Its memory is freed when nothing refers to it, as a number does not.
                 Reference.reachabilityFence(place);
                 switch (got) {
                     case VALUE -> {
-                        Rows[] tables;
+                        Rows rows;
                         try {
-                            tables = rows(library, batch);
+                            rows = rows(table);
                         } finally {
-                            library.free(batch);
+                            library.free(table);
                         }
-                        reportFiles(tables[1]);
-                        return tables;
+                        reportFiles(rows);
+                        return rows;
                     }
                     case ERROR -> onError.accept(error(library.error(handle.pointer)));
                     case END -> {
@@ -134,6 +133,13 @@ final class NativeBatches implements Batches {
     }
 
     @Override
+    public boolean isSkipped(int directory) {
+        synchronized (handle) {
+            return handle.pointer != 0 && handle.library.isSkipped(handle.pointer, directory);
+        }
+    }
+
+    @Override
     public ScanEnd end() {
         synchronized (handle) {
             return handle.end;
@@ -146,10 +152,10 @@ final class NativeBatches implements Batches {
     }
 
     /** A root was a directory before the scan. If a file has taken its place, that is an error. */
-    private void reportFiles(Rows entries) {
-        for (int row = 0; entries.hasDir != null && row < entries.length; row++) {
-            if (entries.isRoot(row)) {
-                byte[] path = entries.paths != null ? entries.path(row) : entries.name(row);
+    private void reportFiles(Rows rows) {
+        for (int row = 0; rows.ids == null && rows.hasDir != null && row < rows.length; row++) {
+            if (rows.isRoot(row)) {
+                byte[] path = rows.name(row);
                 onError.accept(new EntryException(path, "read", ENOTDIR, "Not a directory"));
             }
         }
@@ -166,35 +172,26 @@ final class NativeBatches implements Batches {
         return new EntryException(path, operation, number, NativeMemory.text(error[4]));
     }
 
-    /** By `struct sw_directories`. */
-    private static Rows[] rows(NativeLibrary library, long batch) {
-        Rows entries = columns(library.entries(batch));
-        long[] c = NativeMemory.longs(library.directories(batch), 4);
-        Rows of = columns(c[0]);
-        of.ids = NativeMemory.ints(c[1], of.length);
-        of.roots = NativeMemory.ints(c[2], of.length);
-        of.states = NativeMemory.bytes(c[3], of.length);
-        return new Rows[] {of, entries};
-    }
-
-    /** By `struct sw_columns`: its members have eight bytes each. */
-    private static Rows columns(long pointer) {
-        long[] c = NativeMemory.longs(pointer, 10);
+    /** By `struct sw_table`: its members have eight bytes each. */
+    private static Rows rows(long table) {
+        long[] c = NativeMemory.longs(table, 17);
         Rows rows = new Rows();
         int length = rows.length = (int) c[0];
-        rows.dirs = NativeMemory.ints(c[1], length);
-        rows.hasDir = NativeMemory.bytes(c[2], (length + 7) / 8);
-        if (c[4] != 0) {
-            rows.nameOffsets = NativeMemory.ints(c[4], length + 1);
-            rows.names = NativeMemory.bytes(c[3], rows.nameOffsets[length]);
+        rows.ids = NativeMemory.ints(c[1], length);
+        rows.roots = NativeMemory.ints(c[2], length);
+        rows.states = NativeMemory.bytes(c[3], length);
+        rows.dirs = NativeMemory.ints(c[4], length);
+        rows.hasDir = NativeMemory.bytes(c[5], (length + 7) / 8);
+        if (length > 0) {
+            rows.prefixes = NativeMemory.ints(c[6], length);
+            rows.prefixOffsets = NativeMemory.ints(c[8], (int) c[9] + 1);
+            rows.prefixBytes = NativeMemory.bytes(c[7], rows.prefixOffsets[(int) c[9]]);
+            rows.nameOffsets = NativeMemory.ints(c[11], length + 1);
+            rows.names = NativeMemory.bytes(c[10], rows.nameOffsets[length]);
         }
-        if (c[6] != 0) {
-            rows.pathOffsets = NativeMemory.longs(c[6], length + 1);
-            rows.paths = NativeMemory.bytes(c[5], (int) rows.pathOffsets[length]);
-        }
-        rows.types = NativeMemory.bytes(c[7], length);
-        for (int at = 0; at < c[9]; at++) {
-            attribute(rows, NativeMemory.longs(c[8] + 32L * at, 4));
+        rows.types = NativeMemory.bytes(c[14], length);
+        for (int at = 0; at < c[16]; at++) {
+            attribute(rows, NativeMemory.longs(c[15] + 32L * at, 4));
         }
         return rows;
     }

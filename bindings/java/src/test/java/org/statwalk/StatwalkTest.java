@@ -190,8 +190,8 @@ class StatwalkTest {
             entries.next();
             count++;
         }
-        // Those of the batch that was at hand.
-        assertTrue(count <= 2 * 65_536);
+        // Those of the table that was at hand.
+        assertTrue(count <= 16_384);
     }
 
     private static long tasks() throws IOException {
