@@ -201,8 +201,17 @@ impl AttributeColumns {
         if self.inos.len() != self.devs.len() {
             return Some("devs");
         }
-        if self.uids.len() != self.gids.len() {
-            return Some("gids");
+        macro_rules! of_fields {
+            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident
+                $name:literal $(, $with:ident)?;)+) => {
+                [$((Fields::$field, self.$column.len(), stringify!($column))),+]
+            };
+        }
+        let of_fields = with_numbers!(of_fields);
+        let is_half =
+            |pair: &&[(Fields, usize, _)]| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1;
+        if let Some(pair) = of_fields.windows(2).find(is_half) {
+            return Some(pair[1].2);
         }
         let is_sorted = self.odd_times.is_sorted_by_key(|odd| odd.row);
         let fit = is_sorted && self.odd_times.iter().all(|odd| (odd.row as usize) < rows);

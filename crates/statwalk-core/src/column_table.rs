@@ -34,6 +34,12 @@ macro_rules! with_numbers {
             MODE mode: u16, modes "mode", with_mode;
             /// The device that a device node stands for.
             RDEV rdev: u64, rdevs "rdev", with_rdev;
+            /// Those of seven flags that hold, as statx(2) has their bits: compressed 0x4,
+            /// immutable 0x10, append-only 0x20, not for dump(8) 0x40, encrypted 0x800,
+            /// verity 0x10_0000, DAX 0x20_0000.
+            FLAGS flags: u32, flags "flags", with_flags;
+            /// Those bits of `flags` that the file system tells. Any other flag is unknown.
+            FLAGS flags_mask: u32, flags_masks "flags_mask", with_flags_mask;
         }
     };
 }

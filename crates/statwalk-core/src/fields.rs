@@ -58,6 +58,8 @@ fields! {
     MODE 11 "mode";
     /// The device that a device node stands for.
     RDEV 12 "rdev";
+    /// Flags of an inode such as compressed and immutable, and which of them are known.
+    FLAGS 13 "flags";
 }
 
 impl Fields {
@@ -66,6 +68,9 @@ impl Fields {
 
     /// All fields.
     pub const ALL: Fields = Fields((1 << Fields::NAMED.len()) - 1);
+
+    /// All that stat(2) gives, and the time of birth.
+    pub const STAT: Fields = Fields::ALL.without(Fields(Fields::NAME.0 | Fields::FLAGS.0));
 
     /// The fields that neither the browser nor a table nor totals want, unless somebody
     /// asks for them.

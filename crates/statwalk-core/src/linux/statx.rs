@@ -234,6 +234,9 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
         if wanted.contains(Fields::RDEV) {
             attributes.rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
         }
+        // btrfs shows that a file has verity without a bit in the mask.
+        attributes.flags = (stat.stx_attributes & FLAGS).bits() as u32;
+        attributes.flags_mask = (stat.stx_attributes_mask & FLAGS).bits() as u32 | attributes.flags;
     }
     attributes.with_odd_times(wanted, || {
         let birth = has_birth(stat).then_some(stat.stx_btime.tv_sec);
@@ -246,6 +249,15 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
         ]
     })
 }
+
+/// The flags of an inode that statx(2) has.
+const FLAGS: StatxAttributes = StatxAttributes::COMPRESSED
+    .union(StatxAttributes::IMMUTABLE)
+    .union(StatxAttributes::APPEND)
+    .union(StatxAttributes::NODUMP)
+    .union(StatxAttributes::ENCRYPTED)
+    .union(StatxAttributes::VERITY)
+    .union(StatxAttributes::DAX);
 
 fn has_birth(stat: &Statx) -> bool {
     stat.stx_mask & StatxFlags::BTIME.bits() != 0

@@ -16,6 +16,7 @@ use super::listed::Listed;
 use super::source::DirectorySource;
 use super::{Lister, REREADS_MAX};
 use crate::batch::Batch;
+use crate::column_table::with_numbers;
 use crate::dir_handle::DirHandle;
 
 /// The repeated readings of one directory.
@@ -108,8 +109,13 @@ fn add_batch(hasher: &mut FoldHasher<'_>, batch: &Batch) {
     batch.len().hash(hasher);
     for entry in batch.iter() {
         let it = &entry.attributes;
-        (it.kind, it.size_bytes, it.allocated_bytes, it.links).hash(hasher);
-        (it.id.dev, it.id.ino).hash(hasher);
-        (it.uid, it.gid, it.mode, it.rdev).hash(hasher);
+        (it.kind, it.id.dev, it.id.ino).hash(hasher);
+        macro_rules! numbers {
+            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident
+                $name:literal $(, $with:ident)?;)+) => {
+                ($(it.$value,)+).hash(hasher)
+            };
+        }
+        with_numbers!(numbers);
     }
 }

@@ -66,4 +66,5 @@ mod tricks;
 
 mod du_find;
 mod exclusions;
+mod flags;
 mod follow;

@@ -148,18 +148,8 @@ impl Setting {
     }
 }
 
-/// Every field there is.
-const ALL: Fields = Fields::SIZE
-    .union(Fields::ALLOCATED)
-    .union(Fields::LINKS)
-    .union(Fields::ID)
-    .union(Fields::MTIME)
-    .union(Fields::ATIME)
-    .union(Fields::CTIME)
-    .union(Fields::BTIME)
-    .union(Fields::OWNER)
-    .union(Fields::MODE)
-    .union(Fields::RDEV);
+/// The fields of a stat.
+const ALL: Fields = Fields::STAT.without(Fields::TYPE);
 
 impl Stats {
     /// The way in words; none for that of the user's flags.

@@ -10,6 +10,16 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::fields::Fields;
 use crate::time::Time;
 
+/// The bits of an inode item (include/uapi/linux/btrfs_tree.h; verity is the first of the upper
+/// half), and those of statx(2).
+const FLAGS: [(u64, u32); 5] = [
+    (1 << 11, 0x4),
+    (1 << 6, 0x10),
+    (1 << 7, 0x20),
+    (1 << 8, 0x40),
+    (1 << 32, 0x10_0000),
+];
+
 /// The wanted attributes, and those that cost nothing.
 #[inline]
 pub(super) fn attributes(
@@ -41,6 +51,11 @@ pub(super) fn attributes(
             _ => (0, 0),
         };
         attributes.rdev = makedev(major, minor);
+    }
+    for (own, shown) in FLAGS {
+        let holds = inode.flags & own != 0;
+        attributes.flags |= if holds { shown } else { 0 };
+        attributes.flags_mask |= shown;
     }
     attributes
 }

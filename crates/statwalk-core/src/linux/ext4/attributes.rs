@@ -44,6 +44,8 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
             let (major, minor) = inode.rdev().unwrap_or((0, 0));
             attributes.rdev = makedev(major, minor);
         }
+        attributes.flags = inode.flags() & FLAGS;
+        attributes.flags_mask = FLAGS;
     }
     attributes.with_odd_times(wanted, || {
         let birth = inode.btime().map(|time| time.seconds);
@@ -52,6 +54,11 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
         [mtime, atime, ctime, birth]
     })
 }
+
+/// The flags that ext4 shows with the bits that it keeps (`ext4_getattr`, fs/ext4/inode.c of
+/// Linux 6.18): compressed, immutable, append-only, not for dump(8), encrypted, verity. Whether
+/// DAX is at work depends on the mount.
+const FLAGS: u32 = 0x4 | 0x10 | 0x20 | 0x40 | 0x800 | 0x10_0000;
 
 /// A time as the engine has it.
 #[inline]

@@ -27,6 +27,8 @@ pub(crate) struct Record {
     owner: (Option<u32>, Option<u32>),
     mode: Option<u16>,
     rdev: Option<u64>,
+    /// Without DAX, which depends on the mount.
+    flags: Option<u32>,
 }
 
 impl Record {
@@ -54,6 +56,7 @@ impl Record {
             owner: (attributes.uid(), attributes.gid()),
             mode: attributes.mode(),
             rdev: attributes.rdev(),
+            flags: attributes.flags().map(|flags| flags & !0x20_0000),
         }
     }
 }
@@ -65,7 +68,8 @@ impl Sink for Records {
     fn fields(&self) -> Fields {
         let times = Fields::MTIME | Fields::CTIME | Fields::BTIME;
         let sizes = Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID;
-        Fields::NAME | Fields::TYPE | sizes | times | Fields::OWNER | Fields::MODE | Fields::RDEV
+        let others = Fields::OWNER | Fields::MODE | Fields::RDEV | Fields::FLAGS;
+        Fields::NAME | Fields::TYPE | sizes | times | others
     }
 
     fn states(&self, _: &Context, count: usize) -> Vec<RecordsState> {
