@@ -6,7 +6,7 @@ import type { Dirent, Stats } from 'node:fs'
 
 /** A field that decides the system calls. 'stat' stands for all that fs.Stats has. */
 export type Field =
-  | 'stat'
+  // fields of the table
   | 'name'
   | 'type'
   | 'size'
@@ -20,7 +20,10 @@ export type Field =
   | 'owner'
   | 'mode'
   | 'rdev'
+  | 'flags'
   | 'path'
+  | 'stat'
+  // end of fields of the table
 
 /** An entry that could not be read. */
 export interface EntryError extends Error {
@@ -108,28 +111,35 @@ export interface Columns {
   types: Uint8Array
   /** A bit for each row: whether its attributes are known. Absent if all are. */
   isKnown?: Uint8Array
+  // columns of the table
   size?: BigUint64Array
   allocated?: BigUint64Array
   links?: Uint32Array
   ino?: BigUint64Array
   dev?: BigUint64Array
   mtimeNs?: BigInt64Array
-  atimeNs?: BigInt64Array
-  ctimeNs?: BigInt64Array
-  btimeNs?: BigInt64Array
-  /** The same in milliseconds, as fs.Stats has them. */
+  /** The same in milliseconds, as fs.Stats has it. */
   mtimeMs?: Float64Array
-  atimeMs?: Float64Array
-  ctimeMs?: Float64Array
-  btimeMs?: Float64Array
   mtimeIsKnown?: Uint8Array
+  atimeNs?: BigInt64Array
+  /** The same in milliseconds, as fs.Stats has it. */
+  atimeMs?: Float64Array
   atimeIsKnown?: Uint8Array
+  ctimeNs?: BigInt64Array
+  /** The same in milliseconds, as fs.Stats has it. */
+  ctimeMs?: Float64Array
   ctimeIsKnown?: Uint8Array
+  btimeNs?: BigInt64Array
+  /** The same in milliseconds, as fs.Stats has it. */
+  btimeMs?: Float64Array
   btimeIsKnown?: Uint8Array
   uid?: Uint32Array
   gid?: Uint32Array
   mode?: Uint16Array
   rdev?: BigUint64Array
+  flags?: Uint32Array
+  flagsMask?: Uint32Array
+  // end of columns of the table
 }
 
 /** The gaps of a scan. */

@@ -165,6 +165,9 @@ struct ArrowArrayStream {
 /// st_rdev.
 #define SW_RDEV (1 << 12)
 
+/// Flags of statx(2), STATX_ATTR_APPEND and six others, and which of them are known.
+#define SW_FLAGS (1 << 13)
+
 /// Whole paths as a column of tables. A walk always has them.
 #define SW_PATH 2147483648
 
@@ -408,6 +411,10 @@ typedef struct sw_entry {
   struct sw_time ctime;
   /// The time of birth.
   struct sw_time btime;
+  /// STATX_ATTR_COMPRESSED, _IMMUTABLE, _APPEND, _NODUMP, _ENCRYPTED, _VERITY and _DAX.
+  uint32_t flags;
+  /// Those bits of `flags` that the file system tells. Any other flag is unknown.
+  uint32_t flags_mask;
 } sw_entry;
 
 #ifdef __cplusplus

@@ -35,6 +35,8 @@ pub const SW_OWNER: u32 = 1 << 10;
 pub const SW_MODE: u32 = 1 << 11;
 /// st_rdev.
 pub const SW_RDEV: u32 = 1 << 12;
+/// Flags of statx(2), STATX_ATTR_APPEND and six others, and which of them are known.
+pub const SW_FLAGS: u32 = 1 << 13;
 /// Whole paths as a column of tables. A walk always has them.
 pub const SW_PATH: u32 = 0x8000_0000;
 /// All that stat(2) gives.

@@ -102,6 +102,10 @@ pub struct WalkEntry {
     pub ctime: Time,
     /// The time of birth.
     pub btime: Time,
+    /// STATX_ATTR_COMPRESSED, _IMMUTABLE, _APPEND, _NODUMP, _ENCRYPTED, _VERITY and _DAX.
+    pub flags: u32,
+    /// Those bits of `flags` that the file system tells. Any other flag is unknown.
+    pub flags_mask: u32,
 }
 
 /// A scan that gives entries one after another.
@@ -313,6 +317,8 @@ fn nothing() -> WalkEntry {
         atime: Time::default(),
         ctime: Time::default(),
         btime: Time::default(),
+        flags: 0,
+        flags_mask: 0,
     }
 }
 
@@ -358,6 +364,8 @@ fn fill(out: &mut WalkEntry, entry: &Entry<'_>) {
         atime,
         ctime,
         btime,
+        flags: of.flags().unwrap_or(0),
+        flags_mask: of.flags_mask().unwrap_or(0),
     };
     out.known = known.bits() | crate::SW_NAME | crate::SW_PATH;
 }

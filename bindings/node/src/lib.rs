@@ -139,7 +139,7 @@ pub struct FieldBits {
 pub fn field_bits() -> Vec<FieldBits> {
     let fields = (0..32).filter_map(|bit| Fields::from_bits(1 << bit));
     let named = fields.flat_map(|field| field.names().map(move |name| (name, field.bits())));
-    let stat = Fields::ALL.without(Fields::NAME | Fields::TYPE).bits();
+    let stat = Fields::STAT.without(Fields::TYPE).bits();
     let others = [("path", PATH), ("stat", stat)];
     let each = named.chain(others).map(|(name, bits)| FieldBits {
         name: name.to_owned(),
@@ -424,9 +424,19 @@ fn attribute(columns: &mut CoreColumns, column: Column) -> Option<AttributeColum
         _ => return None,
     };
     Some(AttributeColumn {
-        name: column.name.to_owned(),
+        name: in_camel_case(column.name),
         values,
         ms,
         is_known: known.into_bytes().map(Uint8Array::new),
+    })
+}
+
+/// A name with its words as JavaScript writes them.
+fn in_camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (head, rest) = word.split_at(1);
+        name + &head.to_uppercase() + rest
     })
 }

@@ -131,16 +131,7 @@ fn stat_by_call<'py>(entry: &Bound<'py, Entry>, follow: bool) -> PyResult<Bound<
 }
 
 /// The fields that every `os.stat_result` has.
-pub(crate) const ALL: Fields = Fields::SIZE
-    .union(Fields::ALLOCATED)
-    .union(Fields::LINKS)
-    .union(Fields::ID)
-    .union(Fields::MTIME)
-    .union(Fields::ATIME)
-    .union(Fields::CTIME)
-    .union(Fields::OWNER)
-    .union(Fields::MODE)
-    .union(Fields::RDEV);
+pub(crate) const ALL: Fields = Fields::STAT.without(Fields::BTIME);
 
 impl Stat {
     fn of(&self) -> &Attributes {
