@@ -9,8 +9,8 @@ use std::process::Command;
 
 use crate::tidy::tracked_files;
 
-/// Sources of the product, by the ends of their names.
-const SOURCES: [&str; 8] = ["rs", "ts", "css", "py", "pyi", "js", "java", "hpp"];
+/// Sources of the product, by the ends of their names. `txt` only in `src`: tables of data.
+const SOURCES: [&str; 9] = ["rs", "ts", "css", "py", "pyi", "js", "java", "hpp", "txt"];
 
 /// Parts of paths that are no product. Only tests compile the first three.
 const OTHERS: [&str; 12] = [
@@ -64,7 +64,8 @@ fn is_product(file: &str) -> bool {
     let is_other = path
         .iter()
         .any(|part| OTHERS.iter().any(|&other| part == other));
-    is_source && has_root && !is_test && !is_other
+    let is_document = file.ends_with(".txt") && !path.iter().any(|part| part == "src");
+    is_source && has_root && !is_test && !is_other && !is_document
 }
 
 /// The folder of a crate or of a binding; the page of reports is a part of its own.
@@ -113,12 +114,14 @@ mod tests {
         assert_eq!(count("a\n#[cfg(test)]\nfn step() {}\nb\n"), 4);
         assert!(is_product("crates/statwalk-core/src/scan.rs"));
         assert!(is_product("bindings/node/index.d.ts"));
+        assert!(is_product("crates/statwalk-view/src/rebuildable/rules.txt"));
         for file in [
             "crates/statwalk-core/src/simulation/world.rs",
             "crates/statwalk-core/tests/engine/rows.rs",
             "crates/statwalk-testkit/src/model.rs",
             "crates/statwalk-report/viewer/dist/viewer.js",
             "crates/statwalk-browse/src/browser_tests.rs",
+            "crates/statwalk-browse/sessions/everyday.80x24.txt",
             "bindings/python/tests/test_scan.py",
             "xtask/src/main.rs",
         ] {

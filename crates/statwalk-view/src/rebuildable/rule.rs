@@ -17,7 +17,7 @@ pub struct Rule {
     /// and at the end of one for the rest of it.
     pub names: &'static str,
     /// All of them must hold.
-    pub needs: &'static [Need],
+    pub needs: Vec<Need>,
     /// The place where it holds.
     pub scope: Scope,
     /// The program that makes the directory again, as short as a command.
@@ -75,7 +75,7 @@ pub(super) static READY: LazyLock<Rules> = LazyLock::new(|| {
         by_name: HashMap::new(),
         by_beginning: Vec::new(),
     };
-    for rule in RULES {
+    for rule in RULES.iter() {
         for name in rule.names.split(' ') {
             if let Some(beginning) = name.strip_suffix('*') {
                 let beginning = beginning.as_bytes();
@@ -117,7 +117,7 @@ impl Ready {
             without_below: Traces::NONE,
             needs_tag: false,
         };
-        for need in rule.needs {
+        for need in &rule.needs {
             match need {
                 Need::Beside(names) => ready.beside.push(Traces::of_all(names)),
                 Need::Inside(names) => ready.inside.push(Traces::of_all(names)),

@@ -140,7 +140,7 @@ fn found_by(rule: &Rule, paths: &[String]) -> bool {
 
 #[test]
 fn each_rule_holds_by_all_of_its_proofs_alone() {
-    for rule in RULES {
+    for rule in RULES.iter() {
         for name in rule.names.split(' ') {
             let paths = paths_of(rule, name, "work/", None);
             assert!(found_by(rule, &paths), "{rule:?} {paths:?}");
@@ -156,7 +156,7 @@ fn each_rule_holds_by_all_of_its_proofs_alone() {
 
 #[test]
 fn each_rule_yields_to_work_of_people() {
-    for rule in RULES {
+    for rule in RULES.iter() {
         for name in rule.names.split(' ') {
             let dir = format!("work/{}", example(name));
             let mut against = vec![
@@ -164,7 +164,7 @@ fn each_rule_yields_to_work_of_people() {
                 format!("{dir}/.git"),
                 format!("{dir}/.jj@"),
             ];
-            for need in rule.needs {
+            for need in &rule.needs {
                 let (Need::Without(names) | Need::WithoutBelow(names)) = need else {
                     continue;
                 };
@@ -187,7 +187,7 @@ fn each_rule_yields_to_work_of_people() {
 
 #[test]
 fn projects_below_a_hidden_directory_belong_to_programs() {
-    for rule in RULES {
+    for rule in RULES.iter() {
         for name in rule.names.split(' ') {
             let paths = paths_of(rule, name, ".local/x/", None);
             let is_found = rule.scope == Scope::Everywhere;
@@ -222,7 +222,7 @@ fn projects_below_a_hidden_directory_belong_to_programs() {
 fn nothing_in_a_closed_place_is_found() {
     for closed in CLOSED {
         let top = format!("{}/a/", example(closed));
-        for rule in RULES {
+        for rule in RULES.iter() {
             let name = rule.names.split(' ').next().unwrap();
             let paths = paths_of(rule, name, &top, None);
             assert!(!found_by(rule, &paths), "{paths:?}");
@@ -383,7 +383,7 @@ fn the_search_ends_when_it_is_told() {
 /// A row that no directory can reach would be a promise that nobody keeps.
 #[test]
 fn texts_of_rules_are_whole() {
-    for rule in RULES {
+    for rule in RULES.iter() {
         let needs = rule.needs.iter().filter_map(|need| match need {
             Need::Beside(names) | Need::Inside(names) => Some(*names),
             Need::Without(names) | Need::WithoutBelow(names) => Some(*names),

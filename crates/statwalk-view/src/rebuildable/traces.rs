@@ -60,7 +60,7 @@ impl Known {
             names: [const { Vec::new() }; 256],
         };
         known.add_all(PERSONAL, true);
-        for need in RULES.iter().flat_map(|rule| rule.needs) {
+        for need in RULES.iter().flat_map(|rule| &rule.needs) {
             match need {
                 Need::Beside(names) | Need::Inside(names) => known.add_all(names, false),
                 Need::Without(names) | Need::WithoutBelow(names) => known.add_all(names, true),
