@@ -6,7 +6,7 @@
 //! Policy as data. The source asks it about each name and reads the files that
 //! it needs.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::directory::Place;
 use crate::error::{Errno, Error, Op};
 use crate::failure::Failure;
-use crate::git_pattern::{Cost, GitPattern};
 use crate::path::file_name;
-use crate::system::{patterns, text_file};
+use crate::system::text_file;
+use statwalk_pattern::{Cost, GitPattern, ShellPattern};
 
 /// The entries that a scan leaves out.
 ///
@@ -29,7 +29,7 @@ use crate::system::{patterns, text_file};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Exclusions {
-    patterns: Vec<Pattern>,
+    patterns: Vec<ShellPattern>,
     caches: bool,
     gitignore: bool,
 }
@@ -52,7 +52,9 @@ impl Exclusions {
     ///
     /// Returns an error for a pattern that holds a NUL.
     pub fn glob(mut self, pattern: &[u8]) -> Result<Exclusions, Error> {
-        self.patterns.push(Pattern::new(pattern)?);
+        let pattern = ShellPattern::new(pattern);
+        self.patterns
+            .push(pattern.map_err(|error| Error::pattern(None, error.to_string()))?);
         Ok(self)
     }
 
@@ -123,84 +125,6 @@ impl Exclusions {
         };
         self.patterns.iter().any(|pattern| pattern.fits(&path))
     }
-}
-
-/// A shell pattern, as lib/exclude.c of gnulib takes it for GNU du.
-#[derive(Clone, Debug)]
-enum Pattern {
-    /// Without wildcards: a tail of a path, byte for byte.
-    Tail(Vec<u8>),
-    /// For fnmatch(3).
-    Shell(CString),
-}
-
-impl Pattern {
-    fn new(pattern: &[u8]) -> Result<Pattern, Error> {
-        if has_wildcards(pattern) {
-            if !patterns::ARE_THERE {
-                let text = "shell patterns need the C library of Linux";
-                return Err(Error::pattern(None, text.to_owned()));
-            }
-            let shell = CString::new(pattern);
-            return shell.map(Pattern::Shell).map_err(|_| holds_nul(pattern));
-        }
-        match pattern.contains(&0) {
-            true => Err(holds_nul(pattern)),
-            false => Ok(Pattern::Tail(unescaped(pattern))),
-        }
-    }
-
-    fn fits(&self, path: &CStr) -> bool {
-        let bytes = path.to_bytes_with_nul();
-        match self {
-            Pattern::Tail(tail) => match path.to_bytes().strip_suffix(&**tail) {
-                Some(before) => before.is_empty() || before.ends_with(b"/"),
-                None => false,
-            },
-            Pattern::Shell(pattern) => (0..path.to_bytes().len())
-                .filter(|&i| i == 0 || (bytes[i - 1] == b'/' && bytes[i] != b'/'))
-                .any(|i| {
-                    let tail = CStr::from_bytes_with_nul(&bytes[i..]);
-                    patterns::fnmatch(pattern, tail.expect("a tail of a C string is one"))
-                }),
-        }
-    }
-}
-
-fn holds_nul(pattern: &[u8]) -> Error {
-    let pattern = String::from_utf8_lossy(pattern);
-    Error::pattern(None, format!("bad glob `{pattern}`: it holds a NUL"))
-}
-
-/// Whether a pattern has more in it than bytes and quoted bytes.
-fn has_wildcards(pattern: &[u8]) -> bool {
-    let mut bytes = pattern.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'?' | b'*' | b'[' => return true,
-            b'\\' => drop(bytes.next()),
-            _ => {}
-        }
-    }
-    false
-}
-
-/// The bytes of a pattern without their backslashes. One at the end stands for
-/// itself, as it quotes nothing.
-fn unescaped(pattern: &[u8]) -> Vec<u8> {
-    let mut bytes = pattern.iter();
-    let mut plain = Vec::with_capacity(pattern.len());
-    while let Some(&byte) = bytes.next() {
-        let quoted = bytes.as_slice().first().filter(|_| byte == b'\\');
-        plain.push(match quoted {
-            Some(&quoted) => {
-                bytes.next();
-                quoted
-            }
-            None => byte,
-        });
-    }
-    plain
 }
 
 /// The `.gitignore` files that apply in a directory, nearest first.

@@ -62,7 +62,6 @@ mod fields;
 mod fold;
 mod gather;
 mod generation;
-mod git_pattern;
 mod handle;
 mod inode_numbers;
 mod inode_set;

@@ -8,6 +8,5 @@
 pub(crate) mod machine;
 pub(crate) mod native;
 pub(crate) mod numbers;
-pub(crate) mod patterns;
 pub(crate) mod text_file;
 pub(crate) mod threads;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Patterns that paths are held against: those of a shell, and lines of `.gitignore` files.
+//!
+//! Patterns and paths are bytes.
+
+#![forbid(unsafe_code)]
+
+mod git_pattern;
+mod shell_pattern;
+
+pub use git_pattern::{Cost, GitPattern};
+pub use shell_pattern::{ShellPattern, ShellPatternError};
