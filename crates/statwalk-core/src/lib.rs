@@ -127,13 +127,12 @@ pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
     Collect, Context, CountedInodes, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node,
-    NodeId, NodeKind, RootSizes, RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState,
-    Tally, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState,
-    path_order,
+    NodeId, NodeKind, RootSizes, RootTotals, Sink, Stats, StatsGroup, StatsState, Tally, Top,
+    TopOf, TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState, path_order,
 };
 pub use skipped_dirs::SkippedDirs;
 pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};
 
-pub use statwalk_group::{Category, Endings, Extension, GroupKey, Grouping};
+pub use statwalk_group::{Category, Endings, Extension, GroupKey, Grouping, SizeHistogram};
 pub use time::Time;

@@ -11,13 +11,14 @@ mod category;
 mod class;
 mod endings;
 mod extension;
-
 mod grouper;
 mod key;
+mod size_histogram;
 
 pub use category::Category;
 pub use endings::Endings;
 pub use extension::Extension;
 pub use grouper::Grouper;
 pub use key::{Facts, GroupKey, Grouping};
+pub use size_histogram::SizeHistogram;
 pub use statwalk_format::FileType;

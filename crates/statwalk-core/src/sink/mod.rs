@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub use first_names::path_order;
 pub use live::{LiveDir, LiveState, LiveTree};
 pub use seen_inodes::CountedInodes;
-pub use stats::{SizeHistogram, Stats, StatsGroup, StatsState, Tally};
+pub use stats::{Stats, StatsGroup, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootSizes, RootTotals, Totals, TotalsState};
 pub use tree::{Node, NodeId, NodeKind, Tree, TreeFile, TreeSink, TreeState};

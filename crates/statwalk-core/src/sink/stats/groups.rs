@@ -5,11 +5,10 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use statwalk_group::{GroupKey, Grouper, Grouping};
+use statwalk_group::{GroupKey, Grouper, Grouping, SizeHistogram};
 
 use super::Tally;
 use super::sample::Sample;
-use super::sizes::SizeHistogram;
 
 /// The key of a group, and the second one where two groupings cross.
 pub(super) type Keys = (GroupKey, Option<GroupKey>);

@@ -5,7 +5,6 @@
 mod groups;
 mod links;
 mod sample;
-mod sizes;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,9 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use statwalk_group::{GroupKey, Grouping};
-
-pub use sizes::SizeHistogram;
+use statwalk_group::{GroupKey, Grouping, SizeHistogram};
 
 use self::groups::{Groups, Keys};
 use self::links::{Brought, Links};

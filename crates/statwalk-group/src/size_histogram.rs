@@ -73,7 +73,7 @@ impl SizeHistogram {
     /// Absent without files. More than 100 per cent are as 100.
     ///
     /// ```
-    /// let mut sizes = statwalk_core::SizeHistogram::default();
+    /// let mut sizes = statwalk_group::SizeHistogram::default();
     /// (1..=100).for_each(|kib| sizes.add(kib * 1024));
     /// let median = sizes.percentile(50).unwrap();
     /// assert!((50 * 1024..=53 * 1024).contains(&median));
@@ -92,6 +92,7 @@ impl SizeHistogram {
         Some(last_of(bucket).min(self.largest_bytes))
     }
 
+    #[inline]
     fn add_many(&mut self, bucket: usize, count: u64) {
         self.file_count += count;
         let few = match &mut self.buckets {
@@ -125,6 +126,7 @@ impl SizeHistogram {
 }
 
 /// The bucket of a size.
+#[inline]
 fn bucket_of(size_bytes: u64) -> usize {
     let Some(power) = size_bytes.checked_ilog2().map(|power| power as usize) else {
         return 0;
