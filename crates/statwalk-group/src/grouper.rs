@@ -2,14 +2,11 @@
 
 //! The groups of a grouping, numbered as they come.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-
 use crate::category::Category;
 use crate::endings::Endings;
 use crate::extension::{Ending, Extension};
 use crate::key::{Facts, GroupKey, Grouping};
+use crate::numbered::Numbered;
 use statwalk_format::FileType;
 
 /// The groups of a grouping, numbered as they come.
@@ -34,10 +31,7 @@ use statwalk_format::FileType;
 pub struct Grouper {
     grouping: Grouping,
     now_ns: i64,
-    keys: Vec<GroupKey>,
-    numbers: HashMap<GroupKey, usize, RandomState>,
-    /// The one that was asked for last: neighbours are often alike.
-    last: usize,
+    keys: Numbered<GroupKey>,
     /// The groups of files with some endings.
     endings: Endings<usize>,
 }
@@ -49,9 +43,7 @@ impl Grouper {
         Grouper {
             grouping,
             now_ns,
-            keys: Vec::new(),
-            numbers: HashMap::default(),
-            last: 0,
+            keys: Numbered::default(),
             endings: Endings::default(),
         }
     }
@@ -59,7 +51,7 @@ impl Grouper {
     /// The keys of all groups, by number.
     #[must_use]
     pub fn keys(&self) -> &[GroupKey] {
-        &self.keys
+        self.keys.all()
     }
 
     /// The number of the group of an entry.
@@ -76,14 +68,7 @@ impl Grouper {
     /// The number of a group.
     #[inline]
     pub fn number_of(&mut self, key: GroupKey) -> usize {
-        if self.keys.get(self.last) != Some(&key) {
-            let next = self.keys.len();
-            self.last = *self.numbers.entry(key).or_insert(next);
-            if self.last == next {
-                self.keys.push(key);
-            }
-        }
-        self.last
+        self.keys.number(key)
     }
 
     /// The number of the key that files of this name have.

@@ -13,6 +13,7 @@ mod endings;
 mod extension;
 mod grouper;
 mod key;
+mod numbered;
 mod size_histogram;
 
 pub use category::Category;
@@ -20,5 +21,6 @@ pub use endings::Endings;
 pub use extension::Extension;
 pub use grouper::Grouper;
 pub use key::{Facts, GroupKey, Grouping};
+pub use numbered::Numbered;
 pub use size_histogram::SizeHistogram;
 pub use statwalk_format::FileType;

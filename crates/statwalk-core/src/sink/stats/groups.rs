@@ -2,16 +2,16 @@
 
 //! The groups that one worker saw, each with a number and its sums.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-use statwalk_group::{GroupKey, Grouper, Grouping, SizeHistogram};
+use statwalk_group::{GroupKey, Grouper, Grouping, Numbered, SizeHistogram};
 
 use super::Tally;
 use super::sample::Sample;
 
 /// The key of a group, and the second one where two groupings cross.
 pub(super) type Keys = (GroupKey, Option<GroupKey>);
+
+/// The second keys, and the pairs of the numbers of a first and a second one.
+type Cross = (Grouper, Numbered<(usize, usize)>);
 
 /// Tallies by one key or by two.
 pub(super) struct Groups {
@@ -26,7 +26,7 @@ impl Groups {
     pub(super) fn new(by: Grouping, second: Option<Grouping>, now_ns: i64) -> Groups {
         Groups {
             keys: Grouper::new(by, now_ns),
-            cross: second.map(|second| Cross::new(Grouper::new(second, now_ns))),
+            cross: second.map(|second| (Grouper::new(second, now_ns), Numbered::default())),
             tallies: Vec::new(),
             sizes: Vec::new(),
         }
@@ -38,7 +38,7 @@ impl Groups {
         let first = self.keys.number(&sample.facts);
         let number = match &mut self.cross {
             None => first,
-            Some(cross) => cross.number(first, sample),
+            Some(cross) => number_of_pair(cross, first, sample),
         };
         if number >= self.tallies.len() {
             self.tallies.resize(number + 1, Tally::default());
@@ -63,9 +63,9 @@ impl Groups {
     pub(super) fn keys(&self, number: usize) -> Keys {
         match &self.cross {
             None => (self.keys.keys()[number], None),
-            Some(cross) => {
-                let (first, second) = cross.pairs[number];
-                (self.keys.keys()[first], Some(cross.second.keys()[second]))
+            Some((seconds, pairs)) => {
+                let (first, second) = pairs.all()[number];
+                (self.keys.keys()[first], Some(seconds.keys()[second]))
             }
         }
     }
@@ -77,36 +77,8 @@ impl Groups {
     }
 }
 
-/// The pairs of a first and a second key, numbered as they come.
-struct Cross {
-    second: Grouper,
-    /// The numbers of both keys.
-    pairs: Vec<(usize, usize)>,
-    numbers: HashMap<(usize, usize), usize, RandomState>,
-    /// The one that was asked for last.
-    last: usize,
-}
-
-impl Cross {
-    fn new(second: Grouper) -> Cross {
-        Cross {
-            second,
-            pairs: Vec::new(),
-            numbers: HashMap::default(),
-            last: 0,
-        }
-    }
-
-    #[inline(never)]
-    fn number(&mut self, first: usize, sample: &Sample<'_>) -> usize {
-        let pair = (first, self.second.number(&sample.facts));
-        if self.pairs.get(self.last) != Some(&pair) {
-            let next = self.pairs.len();
-            self.last = *self.numbers.entry(pair).or_insert(next);
-            if self.last == next {
-                self.pairs.push(pair);
-            }
-        }
-        self.last
-    }
+/// Apart from statistics by one key, which are nearly all.
+#[inline(never)]
+fn number_of_pair((second, pairs): &mut Cross, first: usize, sample: &Sample<'_>) -> usize {
+    pairs.number((first, second.number(&sample.facts)))
 }

@@ -2,10 +2,9 @@
 
 //! The shares of inodes with several names, until all names are known.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 
-use foldhash::fast::RandomState;
+use statwalk_group::Numbered;
 
 use super::groups::Keys;
 use super::sample::Sample;
@@ -18,13 +17,7 @@ use crate::sink::first_names::{FirstNames, Kept, LinkName};
 pub(super) struct Links {
     firsts: FirstNames<Brought>,
     /// The groups that they belong to.
-    groups: Mutex<Groups>,
-}
-
-#[derive(Default)]
-struct Groups {
-    keys: Vec<Keys>,
-    numbers: HashMap<Keys, u32, RandomState>,
+    groups: Mutex<Numbered<Keys>>,
 }
 
 /// The share of an inode, and its group.
@@ -74,12 +67,7 @@ impl Links {
 
     /// The number of a group.
     pub(super) fn number(&self, group: Keys) -> u32 {
-        let mut groups = lock(&self.groups);
-        let Groups { keys, numbers } = &mut *groups;
-        *numbers.entry(group).or_insert_with(|| {
-            keys.push(group);
-            keys.len() as u32 - 1
-        })
+        lock(&self.groups).number(group) as u32
     }
 
     /// Takes the share of an inode that a name brings, if no earlier name has.
@@ -93,7 +81,7 @@ impl Links {
         let groups = lock(&self.groups);
         self.firsts.each(|_, brought| {
             let group = brought.group_and_kind / 2;
-            take(groups.keys[group as usize], brought);
+            take(groups.all()[group as usize], brought);
         });
     }
 }
