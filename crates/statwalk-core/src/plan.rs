@@ -2,8 +2,9 @@
 
 //! Which source, order, workers and calls a scan uses, and why.
 
+use statwalk_format::Generation;
+
 use crate::fields::Fields;
-use crate::generation::Generation;
 use crate::reason::Reason;
 
 /// The choices before the first directory, and the reasons for them.

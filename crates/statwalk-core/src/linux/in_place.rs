@@ -15,11 +15,11 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::fs::StatxFlags;
 use statwalk_ext4::{Bytes, Volume};
+use statwalk_format::Generation;
 
 use super::btrfs::mounted::open_mounted;
 use super::ext4::mounted::open_volume;
 use super::{privilege, statx};
-use crate::generation::Generation;
 use crate::reason::NotInPlace;
 
 /// Opens the ext4 of a mount on its block device, and returns its path, too.

@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::generation::Generation;
+use statwalk_format::Generation;
+
 use crate::listing::in_place::InPlace;
 use crate::reason::Reason;
 use crate::source::choice::Source;

@@ -8,10 +8,10 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use rustix::fs::{CWD, StatxFlags};
+use statwalk_format::Generation;
 
 use crate::entry::FileType;
 use crate::exclusion::Exclusions;
-use crate::generation::Generation;
 use crate::linux::btrfs::mounted::Mounted as Btrfs;
 use crate::linux::ext4::mounted::{Mounted as Ext4, NoImage};
 use crate::linux::mount_view::{self, MountView};

@@ -13,11 +13,12 @@ use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
 use super::options::Shown;
 use super::stacked::{DoubleWays, Layers, Stacked};
+use statwalk_format::Generation;
+
 use crate::dir_handle::DirHandle;
 use crate::entry::{Attributes, FileId, FileType};
 use crate::failure::Failure;
 use crate::fields::Fields;
-use crate::generation::Generation;
 use crate::reason::Reason;
 use crate::time::Time;
 

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use rustix::fs::Statx;
 use statwalk_btrfs::Key;
+use statwalk_format::{Generation, Uuid};
 use statwalk_sys::btrfs::{self, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search};
 
 use super::reader::Reader;
-use crate::generation::{Generation, Uuid};
 use crate::linux::mount_points::MountPoints;
 use crate::linux::mount_view::{self, MountView};
 use crate::linux::mounts;

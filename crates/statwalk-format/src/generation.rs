@@ -8,9 +8,9 @@ use std::str::FromStr;
 /// The UUID of a file system.
 ///
 /// ```
-/// let uuid: statwalk_core::Uuid = "01234567-89ab-cdef-0123-456789ABCDEF".parse()?;
+/// let uuid: statwalk_format::Uuid = "01234567-89ab-cdef-0123-456789ABCDEF".parse()?;
 /// assert_eq!(uuid.to_string(), "01234567-89ab-cdef-0123-456789abcdef");
-/// # Ok::<(), statwalk_core::NoGeneration>(())
+/// # Ok::<(), statwalk_format::NoGeneration>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Uuid(pub [u8; 16]);
@@ -51,12 +51,12 @@ impl FromStr for Uuid {
 /// With the UUID, a question to another file system is an error and not a wrong answer.
 ///
 /// ```
-/// use statwalk_core::Generation;
+/// use statwalk_format::Generation;
 /// let text = "01234567-89ab-cdef-0123-456789abcdef:4711";
 /// let generation: Generation = text.parse()?;
 /// assert_eq!((generation.number, generation.to_string()), (4711, text.to_owned()));
 /// assert_eq!("4711".parse(), Ok(Generation::from(4711)));
-/// # Ok::<(), statwalk_core::NoGeneration>(())
+/// # Ok::<(), statwalk_format::NoGeneration>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Generation {
