@@ -24,14 +24,6 @@ pub(crate) fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     is_plain_name(name).then_some((directory, name))
 }
 
-/// Says whether `path` is `directory` or lies below it.
-pub(crate) fn is_within(path: &[u8], directory: &[u8]) -> bool {
-    match path.strip_prefix(directory) {
-        Some(rest) => rest.is_empty() || rest[0] == b'/' || directory.last() == Some(&b'/'),
-        None => false,
-    }
-}
-
 /// `directory/name`.
 pub(crate) fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let mut path = directory.to_vec();
@@ -73,11 +65,5 @@ mod tests {
         assert_eq!(split(b"/a/.."), None);
         assert_eq!(join(b"/", b"a"), b"/a");
         assert_eq!(join(b"/a", b"b"), b"/a/b");
-    }
-
-    #[test]
-    fn within_ends_at_names() {
-        assert!(is_within(b"/a/b", b"/a") && is_within(b"/a", b"/a") && is_within(b"/a", b"/"));
-        assert!(!is_within(b"/ab", b"/a") && !is_within(b"/", b"/a"));
     }
 }

@@ -5,12 +5,12 @@
 use std::fmt;
 
 use statwalk_sys::kernel_file_systems;
-use statwalk_sys::mount_table::Mount;
+use statwalk_sys::mount_table::{Mount, is_within};
 use statwalk_view::{Charset, escape};
 
 use crate::failure::Cause;
 use crate::item::Item;
-use crate::path::{is_plain, is_within};
+use crate::path::is_plain;
 use crate::surroundings::Surroundings;
 
 /// Further file systems without data of a user, by their names in the mount table. A scan

@@ -50,6 +50,44 @@ impl Mount {
         })
     }
 
+    /// The path within the file system of what the mount shows at a path; absent for a path
+    /// elsewhere.
+    #[must_use]
+    pub fn shows_at(&self, path: &[u8]) -> Option<Vec<u8>> {
+        if !is_within(path, &self.point) {
+            return None;
+        }
+        let below = &path[self.point.len()..];
+        let below = below.strip_prefix(b"/").unwrap_or(below);
+        let root = self.root.strip_suffix(b"/").unwrap_or(&self.root);
+        // `/` alone keeps its slash, and nothing else has one at its end.
+        Some(match (root, below) {
+            ([], _) => [b"/", below].concat(),
+            (root, []) => root.to_vec(),
+            (root, below) => [root, b"/", below].concat(),
+        })
+    }
+
+    /// The paths of the layers of an overlay, the uppermost first. Absent if one is relative,
+    /// to a directory that nobody knows any more, or is written in a way that has two meanings.
+    ///
+    /// Options: `ovl_show_options` and `ovl_parse_layer`, fs/overlayfs/params.c of Linux 6.18.
+    #[must_use]
+    pub fn overlay_layers(&self) -> Option<Vec<Vec<u8>>> {
+        let mut paths: Vec<Vec<u8>> = self.values_of("upperdir").collect();
+        paths.extend(self.values_of("lowerdir+"));
+        paths.extend(self.values_of("datadir+"));
+        // Some kernels undo escapes in these, and some do not.
+        if paths.iter().any(|path| path.contains(&b'\\')) {
+            return None;
+        }
+        for list in self.values_of("lowerdir") {
+            paths.extend(lower_layers(&list)?);
+        }
+        let is_whole = !paths.is_empty() && paths.iter().all(|path| path.first() == Some(&b'/'));
+        is_whole.then_some(paths)
+    }
+
     /// Whether no mount of the file system allows writing.
     #[must_use]
     pub fn is_read_only_file_system(&self) -> bool {
@@ -62,6 +100,22 @@ impl Mount {
         let (major, minor) = self.device.split_once(':')?;
         Some(makedev(major.parse().ok()?, minor.parse().ok()?))
     }
+}
+
+/// Splits a list of lower layers. A backslash takes its meaning from the next byte, and two
+/// colons come before a layer that holds data alone.
+fn lower_layers(list: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut paths = vec![Vec::new()];
+    let mut bytes = list.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => paths.last_mut()?.push(bytes.next()?),
+            b':' => paths.push(Vec::new()),
+            byte => paths.last_mut()?.push(byte),
+        }
+    }
+    paths.retain(|path| !path.is_empty());
+    Some(paths)
 }
 
 fn has(options: &[u8], option: &str) -> bool {
@@ -256,5 +310,65 @@ mod tests {
     fn within_ends_at_components() {
         assert!(is_within(b"/a/b", b"/a") && is_within(b"/a", b"/a") && is_within(b"/a", b"/"));
         assert!(!is_within(b"/ab", b"/a") && !is_within(b"/", b"/a"));
+    }
+
+    fn overlay(options: &str) -> Mount {
+        Mount {
+            file_system: "overlay".into(),
+            file_system_options: options.into(),
+            ..Mount::default()
+        }
+    }
+
+    #[test]
+    fn a_path_is_found_in_its_file_system() {
+        let check = |root: &str, point: &str, path: &str, expected: Option<&str>| {
+            let mount = Mount {
+                root: root.into(),
+                point: point.into(),
+                ..Mount::default()
+            };
+            let found = mount.shows_at(path.as_bytes());
+            assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{path}");
+        };
+        check("/", "/", "/", Some("/"));
+        check("/", "/", "/a/b", Some("/a/b"));
+        check("/", "/m", "/m", Some("/"));
+        check("/", "/m", "/m/a", Some("/a"));
+        check("/@", "/", "/a", Some("/@/a"));
+        check("/@", "/m", "/m", Some("/@"));
+        check("/@/b", "/m", "/m/a", Some("/@/b/a"));
+        check("/", "/m", "/ma", None);
+    }
+
+    #[test]
+    fn layers_are_read_from_the_options() {
+        let check = |options: &str, expected: Option<&[&str]>| {
+            let expected = expected.map(|paths| {
+                let paths = paths.iter().map(|path| path.as_bytes().to_vec());
+                paths.collect::<Vec<_>>()
+            });
+            assert_eq!(overlay(options).overlay_layers(), expected, "{options}");
+        };
+        check(
+            "rw,lowerdir=/a:/b,upperdir=/u,workdir=/w,xino=off",
+            Some(&["/u", "/a", "/b"]),
+        );
+        check("ro,lowerdir=/a:/b", Some(&["/a", "/b"]));
+        check("ro,lowerdir=/a:/b::/d::/e", Some(&["/a", "/b", "/d", "/e"]));
+        check(
+            "rw,lowerdir+=/a:x,lowerdir+=/b,datadir+=/d,upperdir=/u",
+            Some(&["/u", "/a:x", "/b", "/d"]),
+        );
+        check(
+            r"ro,lowerdir=/a\134:x\054y:/b\134\134c",
+            Some(&["/a:x,y", r"/b\c"]),
+        );
+        check("rw,lowerdir=l/A:l/B,upperdir=/u", None);
+        check("rw,lowerdir=/a:b,upperdir=/u", None);
+        check("rw,lowerdir=/a,upperdir=u", None);
+        check(r"rw,lowerdir=/a,upperdir=/u\134:x", None);
+        check(r"ro,lowerdir=/a\134", None);
+        check("rw", None);
     }
 }

@@ -6,8 +6,7 @@
 //! table names the layers of an overlay by the paths at the time of the mount, as the
 //! process saw them that mounted it. So a path alone proves nothing.
 //!
-//! Options: `ovl_show_options` and `ovl_parse_layer`, fs/overlayfs/params.c; attributes of
-//! an overlay: `ovl_getattr`, fs/overlayfs/inode.c; both of Linux 6.18.
+//! Attributes of an overlay: `ovl_getattr`, fs/overlayfs/inode.c of Linux 6.18.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -69,7 +68,7 @@ pub(crate) fn layers_below(mounts: &Mounts, roots: &[Vec<u8>]) -> HashSet<FileId
     // Overlays share their lower layers.
     let mut known: HashMap<Vec<u8>, Option<FileId>> = HashMap::new();
     for overlay in overlays.filter(is_below) {
-        let Some(paths) = layer_paths(overlay) else {
+        let Some(paths) = overlay.overlay_layers() else {
             continue;
         };
         let mut identity = |path: Vec<u8>| {
@@ -141,30 +140,14 @@ fn has_mounts_in(layer: &Layer, mounts: &Mounts) -> bool {
         let mut all = mounts.all.iter();
         return all.any(|mount| is_below(&mount.point, &layer.path));
     };
-    let Some(region) = region(own, &layer.path) else {
+    let Some(region) = own.shows_at(&layer.path) else {
         return true;
     };
     mounts.all.iter().any(|mount| {
         let holder = mounts.find(mount.parent);
         let holder = holder.filter(|holder| holder.device == own.device);
-        let covered = holder.and_then(|holder| self::region(holder, &mount.point));
+        let covered = holder.and_then(|holder| holder.shows_at(&mount.point));
         covered.is_some_and(|covered| is_below(&covered, &region))
-    })
-}
-
-/// The path within the file system of what a mount shows at a path.
-fn region(mount: &Mount, path: &[u8]) -> Option<Vec<u8>> {
-    if !is_within(path, &mount.point) {
-        return None;
-    }
-    let below = &path[mount.point.len()..];
-    let below = below.strip_prefix(b"/").unwrap_or(below);
-    let root = mount.root.strip_suffix(b"/").unwrap_or(&mount.root);
-    // `/` alone keeps its slash, and nothing else has one at its end.
-    Some(match (root, below) {
-        ([], _) => [b"/", below].concat(),
-        (root, []) => root.to_vec(),
-        (root, below) => [root, b"/", below].concat(),
     })
 }
 
@@ -182,7 +165,7 @@ fn is_elsewhere(layer: &Layer, mounts: &Mounts, roots: &[Vec<u8>]) -> bool {
 }
 
 fn open_layers(mount: &Mount) -> Option<Vec<Layer>> {
-    layer_paths(mount)?.into_iter().map(open).collect()
+    mount.overlay_layers()?.into_iter().map(open).collect()
 }
 
 fn open(path: Vec<u8>) -> Option<Layer> {
@@ -258,103 +241,5 @@ fn has_names_of(overlay: BorrowedFd<'_>, dirs: &[OwnedFd]) -> Option<bool> {
                 return Some(false);
             }
         }
-    }
-}
-
-/// The paths of an overlay's layers, the uppermost first. Absent if one is relative, to a
-/// directory that nobody knows any more, or is written in a way that has two meanings.
-fn layer_paths(overlay: &Mount) -> Option<Vec<Vec<u8>>> {
-    let mut paths: Vec<Vec<u8>> = overlay.values_of("upperdir").collect();
-    paths.extend(overlay.values_of("lowerdir+"));
-    paths.extend(overlay.values_of("datadir+"));
-    // Some kernels undo escapes in these, and some do not.
-    if paths.iter().any(|path| path.contains(&b'\\')) {
-        return None;
-    }
-    for list in overlay.values_of("lowerdir") {
-        paths.extend(split(&list)?);
-    }
-    let is_whole = !paths.is_empty() && paths.iter().all(|path| path.first() == Some(&b'/'));
-    is_whole.then_some(paths)
-}
-
-/// Splits a list of lower layers. A backslash takes its meaning from the next byte, and two
-/// colons come before a layer that holds data alone.
-fn split(list: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let mut paths = vec![Vec::new()];
-    let mut bytes = list.iter().copied();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => paths.last_mut()?.push(bytes.next()?),
-            b':' => paths.push(Vec::new()),
-            byte => paths.last_mut()?.push(byte),
-        }
-    }
-    paths.retain(|path| !path.is_empty());
-    Some(paths)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn overlay(options: &str) -> Mount {
-        Mount {
-            file_system: "overlay".into(),
-            file_system_options: options.into(),
-            ..Mount::default()
-        }
-    }
-
-    #[test]
-    fn a_path_is_found_in_its_file_system() {
-        let check = |root: &str, point: &str, path: &str, expected: Option<&str>| {
-            let mount = Mount {
-                root: root.into(),
-                point: point.into(),
-                ..Mount::default()
-            };
-            let found = region(&mount, path.as_bytes());
-            assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{path}");
-        };
-        check("/", "/", "/", Some("/"));
-        check("/", "/", "/a/b", Some("/a/b"));
-        check("/", "/m", "/m", Some("/"));
-        check("/", "/m", "/m/a", Some("/a"));
-        check("/@", "/", "/a", Some("/@/a"));
-        check("/@", "/m", "/m", Some("/@"));
-        check("/@/b", "/m", "/m/a", Some("/@/b/a"));
-        check("/", "/m", "/ma", None);
-    }
-
-    #[test]
-    fn layers_are_read_from_the_options() {
-        let check = |options: &str, expected: Option<&[&str]>| {
-            let expected = expected.map(|paths| {
-                let paths = paths.iter().map(|path| path.as_bytes().to_vec());
-                paths.collect::<Vec<_>>()
-            });
-            assert_eq!(layer_paths(&overlay(options)), expected, "{options}");
-        };
-        check(
-            "rw,lowerdir=/a:/b,upperdir=/u,workdir=/w,xino=off",
-            Some(&["/u", "/a", "/b"]),
-        );
-        check("ro,lowerdir=/a:/b", Some(&["/a", "/b"]));
-        check("ro,lowerdir=/a:/b::/d::/e", Some(&["/a", "/b", "/d", "/e"]));
-        check(
-            "rw,lowerdir+=/a:x,lowerdir+=/b,datadir+=/d,upperdir=/u",
-            Some(&["/u", "/a:x", "/b", "/d"]),
-        );
-        check(
-            r"ro,lowerdir=/a\134:x\054y:/b\134\134c",
-            Some(&["/a:x,y", r"/b\c"]),
-        );
-        check("rw,lowerdir=l/A:l/B,upperdir=/u", None);
-        check("rw,lowerdir=/a:b,upperdir=/u", None);
-        check("rw,lowerdir=/a,upperdir=u", None);
-        check(r"rw,lowerdir=/a,upperdir=/u\134:x", None);
-        check(r"ro,lowerdir=/a\134", None);
-        check("rw", None);
     }
 }
