@@ -49,7 +49,7 @@ pub(crate) struct Dir {
 }
 
 /// The attributes of a directory whose own are not at hand.
-pub(crate) static OF_A_DIRECTORY: Attributes = Attributes::of_type(FileType::Directory);
+static OF_A_DIRECTORY: Attributes = Attributes::of_type(FileType::Directory);
 
 /// Where a directory hangs.
 #[derive(Clone)]
@@ -186,15 +186,9 @@ impl Dir {
     /// The directory as a sink sees it, without its attributes.
     pub(crate) fn view(&self) -> Directory<'_> {
         Directory {
-            place: &self.place,
-            id: self.id,
             own: false,
             followed: self.followed,
-            root: self.root,
-            depth: self.depth,
-            attributes: &OF_A_DIRECTORY,
-            state: DirState::Listed,
-            is_last: false,
+            ..Directory::of(&self.place, self.id, self.root, self.depth)
         }
     }
 
@@ -285,7 +279,24 @@ pub struct Directory<'a> {
     pub(crate) is_last: bool,
 }
 
-impl Directory<'_> {
+impl<'a> Directory<'a> {
+    /// One that is listed, and of which more comes: without attributes, from the worker that
+    /// gave out its number.
+    #[inline]
+    pub(crate) fn of(place: &'a Place, id: DirId, root: u32, depth: u32) -> Directory<'a> {
+        Directory {
+            place,
+            id,
+            own: true,
+            followed: false,
+            root,
+            depth,
+            attributes: &OF_A_DIRECTORY,
+            state: DirState::Listed,
+            is_last: false,
+        }
+    }
+
     /// The number of the directory within this scan.
     #[must_use]
     pub fn id(&self) -> DirId {

@@ -14,7 +14,7 @@ use foldhash::quality::RandomState;
 
 use crate::batch::Batch;
 use crate::columns::{Columns, Directories, DirectoryRow};
-use crate::directory::{Dir, DirState, Directory, MountMark, OF_A_DIRECTORY, Origin, Place};
+use crate::directory::{Dir, DirState, Directory, MountMark, Origin, Place};
 use crate::entry::{Attributes, DirId};
 use crate::error::EntryError;
 use crate::fields::Fields;
@@ -432,17 +432,12 @@ impl<S: Sink> Replay<S> {
             return self.fail(ReplayError::RootName(root));
         }
         let flow = self.state.batch(
-            Origin(&Directory {
-                place: &Place::File(path),
-                id: DirId(self.next_id),
-                own: true,
-                followed: false,
-                root: root as u32,
-                depth: 0,
-                attributes: &OF_A_DIRECTORY,
-                state: DirState::Listed,
-                is_last: false,
-            }),
+            Origin(&Directory::of(
+                &Place::File(path),
+                DirId(self.next_id),
+                root as u32,
+                0,
+            )),
             batch,
         );
         self.next_id += 1;
@@ -593,15 +588,9 @@ impl<S: Sink> Replay<S> {
     fn view(&mut self, directory: DirId) -> Option<(Directory<'_>, &mut S::State)> {
         let known = self.known.get(&directory.0)?;
         let view = Directory {
-            place: &known.place,
-            id: known.id,
-            own: true,
             followed: known.is_followed,
-            root: known.root,
-            depth: known.depth,
-            attributes: &OF_A_DIRECTORY,
             state: known.state,
-            is_last: false,
+            ..Directory::of(&known.place, known.id, known.root, known.depth)
         };
         Some((view, &mut self.state))
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::change_stamp::ChangeStamp;
 use super::contents::Contents;
 use super::options::Shown;
-use crate::directory::{Dir, DirState, Directory, MountMark, Place};
+use crate::directory::{Dir, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
 use crate::handle::{Handle, OpenParent};
@@ -47,15 +47,10 @@ impl OpenDir {
 
     pub(crate) fn view(&self) -> Directory<'_> {
         Directory {
-            place: &self.place,
-            id: self.id,
             own: false,
             followed: self.followed,
-            root: self.root,
-            depth: self.depth,
             attributes: &self.attributes,
-            state: DirState::Listed,
-            is_last: false,
+            ..Directory::of(&self.place, self.id, self.root, self.depth)
         }
     }
 

@@ -25,17 +25,7 @@ impl<D: DirectorySource> Lister<D> {
         out: &mut dyn Events,
     ) {
         let place = Place::File(Arc::from(path));
-        let directory = Directory {
-            place: &place,
-            id: out.next_id(),
-            own: true,
-            followed: false,
-            root,
-            depth: 0,
-            attributes: &Attributes::of_type(FileType::Unknown),
-            state: DirState::Listed,
-            is_last: false,
-        };
+        let directory = Directory::of(&place, out.next_id(), root, 0);
         self.contents.clear();
         self.contents.batch.push_stated(path.to_bytes(), found);
         deliver(&directory, false, &self.contents, out);
@@ -51,17 +41,11 @@ impl<D: DirectorySource> Lister<D> {
         failure: Failure,
         out: &mut dyn Events,
     ) {
-        let nothing = Attributes::of_type(FileType::Directory);
+        let directory = Directory::of(place, out.next_id(), root, depth);
         let directory = Directory {
-            place,
-            id: out.next_id(),
-            own: true,
-            followed: false,
-            root,
-            depth,
-            attributes: found.unwrap_or(&nothing),
+            attributes: found.unwrap_or(directory.attributes),
             state: DirState::Unreadable,
-            is_last: false,
+            ..directory
         };
         out.deliver(&directory, true, &[]);
         out.incomplete(&directory);
@@ -119,15 +103,10 @@ impl<D: DirectorySource> Lister<D> {
     ) {
         self.context.lack(None, place);
         let directory = Directory {
-            place,
-            id: out.next_id(),
-            own: true,
-            followed: false,
-            root,
-            depth,
             attributes,
             state,
             is_last: true,
+            ..Directory::of(place, out.next_id(), root, depth)
         };
         out.deliver(&directory, true, &[]);
     }
@@ -143,17 +122,10 @@ impl<D: DirectorySource> Lister<D> {
         followed: bool,
         out: &mut dyn Events,
     ) {
-        let nothing = Attributes::of_type(FileType::Directory);
+        let view = parent.view();
         let directory = Directory {
-            place: &parent.place,
-            id: parent.id,
-            own: false,
-            followed: parent.followed || followed,
-            root: parent.root,
-            depth: parent.depth,
-            attributes: &nothing,
-            state: DirState::Listed,
-            is_last: false,
+            followed: view.followed || followed,
+            ..view
         };
         self.contents.clear();
         if self.context.options.wanted.need_stat() {

@@ -256,8 +256,8 @@ mod tests {
     use std::sync::{Arc, OnceLock};
 
     use super::*;
-    use crate::directory::{Dir, DirState, MountMark};
-    use crate::entry::{Attributes, DirId, FileType};
+    use crate::directory::{Dir, MountMark};
+    use crate::entry::DirId;
     use crate::inode_numbers::InodeNumbers;
     use crate::sink::LinkPolicy;
     use crate::unfinished::Unfinished;
@@ -279,7 +279,6 @@ mod tests {
     /// Directories of two roots, five levels of names that are hard to order.
     struct Tree {
         places: Vec<(Place, u32)>,
-        attributes: Attributes,
     }
 
     const NAMES: [&str; 4] = ["a", "a!", "a.b", "b"];
@@ -321,25 +320,12 @@ mod tests {
                 }
                 next += 1;
             }
-            Tree {
-                places,
-                attributes: Attributes::of_type(FileType::Directory),
-            }
+            Tree { places }
         }
 
         fn directory(&self, index: usize) -> Directory<'_> {
             let (place, root) = &self.places[index];
-            Directory {
-                place,
-                id: DirId(index as u32),
-                own: true,
-                followed: false,
-                root: *root,
-                depth: place.depth(),
-                attributes: &self.attributes,
-                state: DirState::Listed,
-                is_last: false,
-            }
+            Directory::of(place, DirId(index as u32), *root, place.depth())
         }
     }
 
