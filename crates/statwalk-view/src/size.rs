@@ -152,11 +152,10 @@ impl SizeFormat {
     /// ```
     #[must_use]
     pub fn text(self, bytes: u128) -> String {
-        use Unit::{B, EB, EiB, GB, GiB, KB, KiB, MB, MiB, PB, PiB, TB, TiB, YB, YiB, ZB, ZiB};
         match self {
-            SizeFormat::Binary => scaled(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB, ZiB, YiB]),
-            SizeFormat::Si => scaled(bytes, 1000, [KB, MB, GB, TB, PB, EB, ZB, YB]),
-            SizeFormat::Unit(B) => format!("{} B", in_threes(bytes)),
+            SizeFormat::Binary => scaled(bytes, 1024),
+            SizeFormat::Si => scaled(bytes, 1000),
+            SizeFormat::Unit(Unit::B) => format!("{} B", in_threes(bytes)),
             SizeFormat::Unit(unit) => fixed(bytes, unit),
             SizeFormat::Bytes => bytes.to_string(),
             SizeFormat::Count => in_threes(bytes),
@@ -166,22 +165,28 @@ impl SizeFormat {
             SizeFormat::WholeLong(unit) => format!("{}{unit}", bytes.div_ceil(unit.bytes())),
             SizeFormat::WholeNumber(unit) => bytes.div_ceil(unit.bytes()).to_string(),
             SizeFormat::Blocks(size) => bytes.div_ceil(size.max(1).into()).to_string(),
-            SizeFormat::Short => short(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB, ZiB, YiB], 'K'),
-            SizeFormat::ShortSi => short(bytes, 1000, [KB, MB, GB, TB, PB, EB, ZB, YB], 'k'),
+            SizeFormat::Short => short(bytes, 1024, 'K'),
+            SizeFormat::ShortSi => short(bytes, 1000, 'k'),
         }
     }
 }
 
+/// Returns the smallest unit of a base that fits, or else the largest.
+fn unit_of(base: u128, fits: impl Fn(Unit) -> bool) -> Unit {
+    let (of_1024, of_1000) = UNITS[1..].split_at(8);
+    let units = if base == 1024 { of_1024 } else { of_1000 };
+    let unit = units.iter().find(|(unit, ..)| fits(*unit));
+    unit.unwrap_or(&units[7]).0
+}
+
 /// Returns the size as GNU du writes it: below ten units one decimal, else none, always
 /// rounded up (`human_readable`, lib/human.c of gnulib).
-fn short(bytes: u128, base: u128, units: [Unit; 8], kilo: char) -> String {
+fn short(bytes: u128, base: u128, kilo: char) -> String {
     if bytes < base {
         return bytes.to_string();
     }
-    let [.., largest] = units;
     // Rounded up, the number of units may reach the next one.
-    let fits = |unit: &Unit| bytes.div_ceil(unit.bytes()) < base;
-    let unit = units.into_iter().find(fits).unwrap_or(largest);
+    let unit = unit_of(base, |unit| bytes.div_ceil(unit.bytes()) < base);
     let letter = match unit {
         Unit::KiB | Unit::KB => kilo,
         unit => unit.letter(),
@@ -196,14 +201,12 @@ fn short(bytes: u128, base: u128, units: [Unit; 8], kilo: char) -> String {
 
 /// Returns three significant digits in the smallest unit that has room for
 /// them; below `base` bytes the exact number.
-fn scaled(bytes: u128, base: u128, units: [Unit; 8]) -> String {
+fn scaled(bytes: u128, base: u128) -> String {
     if bytes < base {
         return format!("{bytes} B");
     }
-    let [.., largest] = units;
     // Every unit is even.
-    let fits = |unit: &Unit| bytes < unit.bytes() / 2 * 1999;
-    let unit = units.into_iter().find(fits).unwrap_or(largest);
+    let unit = unit_of(base, |unit| bytes < unit.bytes() / 2 * 1999);
 
     let rounded = |steps| in_steps(bytes, unit, steps);
     let (hundredths, tenths) = (rounded(100), rounded(10));
@@ -232,78 +235,56 @@ fn in_steps(bytes: u128, unit: Unit, steps: u128) -> u128 {
     bytes / one * steps + (bytes % one * steps * 2 + one) / (one * 2)
 }
 
+/// Each unit, its name, and how many bytes it is, in the order of [`Unit`].
+const UNITS: [(Unit, &str, u128); 17] = [
+    (Unit::B, "B", 1),
+    (Unit::KiB, "KiB", 1 << 10),
+    (Unit::MiB, "MiB", 1 << 20),
+    (Unit::GiB, "GiB", 1 << 30),
+    (Unit::TiB, "TiB", 1 << 40),
+    (Unit::PiB, "PiB", 1 << 50),
+    (Unit::EiB, "EiB", 1 << 60),
+    (Unit::ZiB, "ZiB", 1 << 70),
+    (Unit::YiB, "YiB", 1 << 80),
+    // The prefix of a thousand is a small letter, alone among them.
+    (Unit::KB, "kB", 1_000),
+    (Unit::MB, "MB", 1_000_000),
+    (Unit::GB, "GB", 1_000_000_000),
+    (Unit::TB, "TB", 1_000_000_000_000),
+    (Unit::PB, "PB", 1_000_000_000_000_000),
+    (Unit::EB, "EB", 1_000_000_000_000_000_000),
+    (Unit::ZB, "ZB", 1_000_000_000_000_000_000_000),
+    (Unit::YB, "YB", 1_000_000_000_000_000_000_000_000),
+];
+
 impl Unit {
+    fn name(self) -> &'static str {
+        UNITS[self as usize].1
+    }
+
     /// Returns the first letter of the unit, as a capital.
     fn letter(self) -> char {
-        match self {
-            Unit::B => 'B',
-            Unit::KiB | Unit::KB => 'K',
-            Unit::MiB | Unit::MB => 'M',
-            Unit::GiB | Unit::GB => 'G',
-            Unit::TiB | Unit::TB => 'T',
-            Unit::PiB | Unit::PB => 'P',
-            Unit::EiB | Unit::EB => 'E',
-            Unit::ZiB | Unit::ZB => 'Z',
-            Unit::YiB | Unit::YB => 'Y',
-        }
+        char::from(self.name().as_bytes()[0].to_ascii_uppercase())
     }
 
     /// Returns the end of a number in `du -B`: `M`, `MB`, or nothing for bytes.
-    fn du_suffix(self) -> String {
-        match (self, self.to_string().as_bytes()) {
-            (Unit::B, _) => String::new(),
-            (_, [_, b'i', b'B']) => self.letter().to_string(),
-            _ => self.to_string(),
+    fn du_suffix(self) -> &'static str {
+        match self {
+            Unit::B => "",
+            unit => unit.name().strip_suffix("iB").unwrap_or(unit.name()),
         }
     }
 
     /// Returns how many bytes one such unit is.
     #[must_use]
     pub fn bytes(self) -> u128 {
-        match self {
-            Unit::B => 1,
-            Unit::KiB => 1 << 10,
-            Unit::MiB => 1 << 20,
-            Unit::GiB => 1 << 30,
-            Unit::TiB => 1 << 40,
-            Unit::PiB => 1 << 50,
-            Unit::EiB => 1 << 60,
-            Unit::ZiB => 1 << 70,
-            Unit::YiB => 1 << 80,
-            Unit::KB => 1_000,
-            Unit::MB => 1_000_000,
-            Unit::GB => 1_000_000_000,
-            Unit::TB => 1_000_000_000_000,
-            Unit::PB => 1_000_000_000_000_000,
-            Unit::EB => 1_000_000_000_000_000_000,
-            Unit::ZB => 1_000_000_000_000_000_000_000,
-            Unit::YB => 1_000_000_000_000_000_000_000_000,
-        }
+        UNITS[self as usize].2
     }
 }
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Unit::B => "B",
-            Unit::KiB => "KiB",
-            Unit::MiB => "MiB",
-            Unit::GiB => "GiB",
-            Unit::TiB => "TiB",
-            Unit::PiB => "PiB",
-            Unit::EiB => "EiB",
-            Unit::ZiB => "ZiB",
-            Unit::YiB => "YiB",
-            // The prefix of a thousand is a small letter, alone among them.
-            Unit::KB => "kB",
-            Unit::MB => "MB",
-            Unit::GB => "GB",
-            Unit::TB => "TB",
-            Unit::PB => "PB",
-            Unit::EB => "EB",
-            Unit::ZB => "ZB",
-            Unit::YB => "YB",
-        })
+        f.pad(self.name())
     }
 }
 
@@ -314,26 +295,16 @@ impl FromStr for Unit {
     type Err = ParseSizeError;
 
     fn from_str(input: &str) -> Result<Unit, ParseSizeError> {
-        Ok(match input.to_ascii_lowercase().as_str() {
-            "b" => Unit::B,
-            "k" | "ki" | "kib" => Unit::KiB,
-            "m" | "mi" | "mib" => Unit::MiB,
-            "g" | "gi" | "gib" => Unit::GiB,
-            "t" | "ti" | "tib" => Unit::TiB,
-            "p" | "pi" | "pib" => Unit::PiB,
-            "e" | "ei" | "eib" => Unit::EiB,
-            "z" | "zi" | "zib" => Unit::ZiB,
-            "y" | "yi" | "yib" => Unit::YiB,
-            "kb" => Unit::KB,
-            "mb" => Unit::MB,
-            "gb" => Unit::GB,
-            "tb" => Unit::TB,
-            "pb" => Unit::PB,
-            "eb" => Unit::EB,
-            "zb" => Unit::ZB,
-            "yb" => Unit::YB,
-            _ => return Err(error(input, Problem::UnknownUnit)),
-        })
+        let is_it = |name: &str| {
+            let of_1024 = name.strip_suffix("iB").map(|letter| [letter, &name[..2]]);
+            let mut spellings = of_1024.into_iter().flatten().chain([name]);
+            spellings.any(|spelling| spelling.eq_ignore_ascii_case(input))
+        };
+        let found = UNITS.iter().find(|(_, name, _)| is_it(name));
+        found.map_or_else(
+            || Err(error(input, Problem::UnknownUnit)),
+            |unit| Ok(unit.0),
+        )
     }
 }
 
@@ -453,6 +424,13 @@ mod tests {
     use super::*;
     use crate::text_width;
     use proptest::prelude::*;
+
+    #[test]
+    fn each_unit_has_its_row() {
+        for (index, (unit, name, _)) in UNITS.iter().enumerate() {
+            assert_eq!((*unit as usize, name.parse()), (index, Ok(*unit)));
+        }
+    }
 
     #[test]
     fn sizes_have_three_digits() {
