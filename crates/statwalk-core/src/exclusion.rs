@@ -10,14 +10,13 @@ use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::directory::Place;
 use crate::error::{Errno, Error, Op};
 use crate::failure::Failure;
 use crate::path::file_name;
 use crate::system::text_file;
-use statwalk_pattern::{Cost, GitPattern, ShellPattern};
+use statwalk_pattern::{Excess, IgnoreFile, ShellPattern};
 
 /// The entries that a scan leaves out.
 ///
@@ -131,36 +130,13 @@ impl Exclusions {
 pub(crate) struct IgnoreRules {
     /// The directory of the file.
     directory: PathBuf,
-    patterns: Vec<GitPattern>,
+    file: IgnoreFile,
     above: Option<Arc<IgnoreRules>>,
     root: Arc<RootPath>,
-    /// With all above.
-    cost: Cost,
-    _held: Held,
 }
 
 /// A file that could not be read, by its path.
 pub(crate) type NotRead = (Vec<u8>, Failure);
-
-/// The memory of rules that are in use.
-struct Held(usize);
-
-static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-impl Held {
-    /// Absent where all together hold too much.
-    fn take(bytes: usize) -> Option<Held> {
-        let held = Held(bytes);
-        let before = HELD_BYTES.fetch_add(bytes, Ordering::Relaxed);
-        (before.saturating_add(bytes) <= HELD_BYTES_MAX).then_some(held)
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        HELD_BYTES.fetch_sub(self.0, Ordering::Relaxed);
-    }
-}
 
 /// A root by the path that the caller gave, and by its real one.
 struct RootPath {
@@ -182,11 +158,9 @@ impl IgnoreRules {
         });
         let mut chain = Arc::new(IgnoreRules {
             directory: real.clone(),
-            patterns: Vec::new(),
+            file: IgnoreFile::default(),
             above: None,
             root: Arc::clone(&root),
-            cost: Cost::default(),
-            _held: Held(0),
         });
         let Some(top) = top else {
             return (Some(chain), not_read);
@@ -233,27 +207,15 @@ impl IgnoreRules {
         directory: PathBuf,
         text: &[u8],
     ) -> Result<Arc<IgnoreRules>, Failure> {
-        if text.len() > GITIGNORE_MAX {
-            return Err(Failure::TOO_LARGE);
-        }
-        let mut cost = self.cost;
-        let mut patterns = Vec::new();
-        for pattern in GitPattern::of_file(text) {
-            let more = pattern.cost();
-            cost.bytes += more.bytes;
-            cost.tokens += more.tokens;
-            if cost.bytes > CHAIN_BYTES_MAX || cost.tokens > CHAIN_TOKENS_MAX {
-                return Err(Failure::TOO_LARGE);
-            }
-            patterns.push(pattern);
-        }
+        let file = IgnoreFile::new(text, &self.file).map_err(|excess| match excess {
+            Excess::OfPatterns => Failure::TOO_LARGE,
+            Excess::OfMemory => Failure::NO_MEMORY,
+        })?;
         Ok(Arc::new(IgnoreRules {
             directory,
-            patterns,
+            file,
             above: Some(Arc::clone(self)),
             root: Arc::clone(&self.root),
-            _held: Held::take(cost.bytes - self.cost.bytes).ok_or(Failure::NO_MEMORY)?,
-            cost,
         }))
     }
 
@@ -264,13 +226,10 @@ impl IgnoreRules {
         while let Some(level) = rules {
             let below = real.strip_prefix(&level.directory).ok();
             let below = below.map(|below| below.as_os_str().as_encoded_bytes());
-            // The last one that fits decides, and files nearer to the entry come first.
-            let mut patterns = level.patterns.iter().rev();
-            let fitting =
-                below.and_then(|below| patterns.find(|pattern| pattern.fits(below, is_directory)));
-            match fitting {
+            // Files nearer to the entry come first.
+            match below.and_then(|below| level.file.leaves_out(below, is_directory)) {
                 None => rules = level.above.as_deref(),
-                Some(pattern) => return !pattern.takes_back(),
+                Some(leaves_out) => return leaves_out,
             }
         }
         false
@@ -292,17 +251,7 @@ fn is_none(error: &io::Error) -> bool {
 pub(crate) const GITIGNORE: &str = ".gitignore";
 
 /// A longer `.gitignore` is not read.
-pub(crate) const GITIGNORE_MAX: usize = 1 << 20;
-
-/// The memory of all patterns that one entry is compared with.
-const CHAIN_BYTES_MAX: usize = 32 << 20;
-
-/// The tokens of these patterns. Each entry is compared with all of them.
-const CHAIN_TOKENS_MAX: usize = 1 << 16;
-
-/// The memory of all patterns of the process. Those of a directory stay until all below it
-/// was read.
-const HELD_BYTES_MAX: usize = 128 << 20;
+pub(crate) const GITIGNORE_MAX: usize = IgnoreFile::TEXT_MAX;
 
 /// The first bytes of a valid `CACHEDIR.TAG`.
 pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
@@ -311,45 +260,22 @@ pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc5
 mod tests {
     use super::*;
 
-    /// Files of many lines cost gigabytes.
     #[test]
-    fn ignore_rules_have_bounds() {
+    fn a_file_beyond_a_bound_is_an_error() {
         let scratch = statwalk_testkit::Scratch::new().unwrap();
         let path = scratch.path().as_os_str().as_encoded_bytes();
         let root = IgnoreRules::above_root(path).0.unwrap();
-        let with = |above: &Arc<IgnoreRules>, text: &str| {
-            above.with_text(scratch.path().to_owned(), text.as_bytes())
-        };
-        for text in [
-            "x".repeat(GITIGNORE_MAX + 1),
-            "*[a]".repeat(CHAIN_TOKENS_MAX / 2 + 1),
-            "*?\n".repeat(CHAIN_TOKENS_MAX / 2 + 1),
-            "[a]\n".repeat(CHAIN_BYTES_MAX / 256),
-        ] {
-            assert_eq!(with(&root, &text).err(), Some(Failure::TOO_LARGE));
-        }
-        // Each directory adds to the patterns of its entries.
-        let lines = "a\n".repeat(CHAIN_BYTES_MAX / 4 / size_of::<GitPattern>());
-        let mut below = Arc::clone(&root);
+        let with = |text: &str| root.with_text(scratch.path().to_owned(), text.as_bytes());
+        let long = "x".repeat(IgnoreFile::TEXT_MAX + 1);
+        assert_eq!(with(&long).err(), Some(Failure::TOO_LARGE));
+        let (lines, mut beside) = ("a\n".repeat(IgnoreFile::TEXT_MAX / 4), Vec::new());
         let failure = loop {
-            match with(&below, &lines) {
-                Ok(rules) => below = rules,
-                Err(failure) => break failure,
-            }
-        };
-        assert_eq!(failure, Failure::TOO_LARGE);
-        assert!(with(&root, &lines).is_ok());
-        // Directories beside each other share the memory.
-        let mut beside = Vec::new();
-        let failure = loop {
-            match with(&root, &lines) {
+            match with(&lines) {
                 Ok(rules) => beside.push(rules),
                 Err(failure) => break failure,
             }
         };
         assert_eq!(failure, Failure::NO_MEMORY);
-        drop(beside);
-        assert!(with(&root, &lines).is_ok());
     }
 
     #[test]

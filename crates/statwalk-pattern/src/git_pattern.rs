@@ -7,7 +7,7 @@
 
 /// A pattern with its meaning for names and paths.
 #[derive(Debug)]
-pub struct GitPattern {
+pub(crate) struct GitPattern {
     takes_back: bool,
     is_for_directories: bool,
     fits: Fits,
@@ -15,11 +15,11 @@ pub struct GitPattern {
 
 /// The memory of patterns, and the tokens that each match goes through.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// The memory that they take.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// The length of what each match compares sign by sign: its time grows with it.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
 }
 
 /// The part of a path that a pattern must fit.
@@ -54,7 +54,7 @@ enum Token {
 
 impl GitPattern {
     /// The patterns of a file, in its order. Lines that are none are passed over.
-    pub fn of_file(text: &[u8]) -> impl Iterator<Item = GitPattern> {
+    pub(crate) fn of_file(text: &[u8]) -> impl Iterator<Item = GitPattern> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let lines = text.split(|&byte| byte == b'\n');
         let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
@@ -84,8 +84,7 @@ impl GitPattern {
     }
 
     /// The cost of the pattern.
-    #[must_use]
-    pub fn cost(&self) -> Cost {
+    pub(crate) fn cost(&self) -> Cost {
         let (bytes, tokens): (&[u8], &[Token]) = match &self.fits {
             Fits::Name(bytes) | Fits::EndOfName(bytes) => (bytes, &[]),
             Fits::NamePattern(tokens) => (&[], tokens),
@@ -103,16 +102,12 @@ impl GitPattern {
     }
 
     /// Whether it takes back what another one leaves out.
-    #[inline]
-    #[must_use]
-    pub fn takes_back(&self) -> bool {
+    pub(crate) fn takes_back(&self) -> bool {
         self.takes_back
     }
 
     /// Whether it fits a path below the directory of its file.
-    #[inline]
-    #[must_use]
-    pub fn fits(&self, path: &[u8], is_directory: bool) -> bool {
+    pub(crate) fn fits(&self, path: &[u8], is_directory: bool) -> bool {
         if self.is_for_directories && !is_directory {
             return false;
         }

@@ -7,7 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod git_pattern;
+mod ignore_file;
 mod shell_pattern;
 
-pub use git_pattern::{Cost, GitPattern};
+pub use ignore_file::{Excess, IgnoreFile};
 pub use shell_pattern::{ShellPattern, ShellPatternError};
