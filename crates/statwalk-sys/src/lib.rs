@@ -38,6 +38,7 @@ mod linux {
     pub mod io_priority;
     pub mod kernel_file_systems;
     pub mod memory_info;
+    pub mod mount_overlaps;
     pub mod mount_table;
     pub mod resource_limit;
     pub mod secure_execution;
