@@ -4,7 +4,7 @@
 //!
 //! ## Modules
 //!
-//! A search answers with items, each behind a header ([`search_items`]). The key of an
+//! A search answers with items, each behind a header ([`search_items`], [`inode_index`]). The key of an
 //! item has its type ([`kind`]). In a subvolume's tree the object is an inode number.
 //! All items of an inode follow each other, first its attributes, then its names.
 //!
@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod inode_index;
 pub mod kind;
 pub mod search_items;
 

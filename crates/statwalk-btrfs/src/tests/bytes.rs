@@ -5,8 +5,10 @@
 use crate::dir_item::{DirItem, dir_items};
 use crate::extent_data::{Extent, ExtentData, Place};
 use crate::extent_item::ExtentItem;
+use crate::inode_index::InodeIndex;
 use crate::inode_item::{InodeItem, Time};
 use crate::inode_ref::{InodeRef, inode_extrefs, inode_refs};
+use crate::kind::{DIR_INDEX, INODE_ITEM};
 use crate::root_item::{RootHistory, RootItem};
 use crate::root_ref::RootRef;
 use crate::search_items::{SearchItem, search_items};
@@ -96,6 +98,42 @@ fn search_items_end_with_the_count_or_an_error() {
     let no_kind = header(1, 2, 3, 256, 0);
     let read: Vec<_> = search_items(&no_kind, 2).collect();
     assert_eq!(read, [malformed("search item", 24)]);
+}
+
+#[test]
+fn an_index_finds_the_items_of_each_inode() {
+    let (inode, entry) = (u32::from(INODE_ITEM), u32::from(DIR_INDEX));
+    let answer = item![
+        header(9, 257, 0, inode, 3),
+        b"257",
+        header(9, 257, 2, entry, 1),
+        b"a",
+        header(9, 257, 3, entry, 1),
+        b"b",
+        header(9, 260, 0, inode, 3),
+        b"260",
+        header(9, 300, 2, entry, 1),
+        b"c",
+    ];
+    let mut index = InodeIndex::default();
+    let last = index.fill(&answer, 5).unwrap().map(|key| key.objectid);
+    assert_eq!(last, Some(300));
+    let entries = |directory| {
+        let items = index.entries_of(&answer, directory);
+        items.flat_map(|item| item.bytes).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        assert_eq!(index.inode_item(&answer, 257), Some(&b"257"[..]));
+        assert_eq!(index.inode_item(&answer, 260), Some(&b"260"[..]));
+        assert_eq!(index.inode_item(&answer, 300), None);
+        assert_eq!(index.inode_item(&answer, 258), None);
+        assert_eq!(
+            [257, 260, 258, 300].map(entries).concat(),
+            [&b'a', &b'b', &b'c']
+        );
+    }
+    assert!(index.fill(&answer, 6).is_err());
+    assert_eq!(index.fill(&answer, 0), Ok(None));
 }
 
 /// Each field has a value of its own.

@@ -5,11 +5,11 @@
 //! A window holds all items of a tree from one key to another. For keys within it no
 //! search is needed: an item that it lacks does not exist.
 
-use std::cell::Cell;
 use std::io;
 
-use statwalk_btrfs::kind::{DIR_INDEX, INODE_ITEM};
-use statwalk_btrfs::search_items::{SearchItem, SearchItems, search_items};
+use statwalk_btrfs::inode_index::InodeIndex;
+use statwalk_btrfs::kind::INODE_ITEM;
+use statwalk_btrfs::search_items::{SearchItem, search_items};
 use statwalk_btrfs::{Key, Malformed};
 use statwalk_sys::btrfs::SEARCH_ARGUMENT_BYTES;
 
@@ -54,27 +54,7 @@ pub(super) struct Window {
     first: Key,
     last: Key,
     buffer: Vec<u8>,
-    inodes: Vec<InodeStart>,
-    end: ItemStart,
-    /// The index of the last inode: most calls ask for the next one.
-    last_found: Cell<usize>,
-}
-
-/// The begin of an inode's items in a window.
-#[derive(Clone, Copy, Debug, Default)]
-struct InodeStart {
-    inode: u64,
-    at: ItemStart,
-    /// Its first `DIR_INDEX`, if it has one.
-    entries: Option<ItemStart>,
-}
-
-/// The position of an item in a window.
-#[derive(Clone, Copy, Debug, Default)]
-struct ItemStart {
-    offset: u32,
-    /// The number of items before it.
-    index: u32,
+    index: InodeIndex,
 }
 
 impl Windows {
@@ -147,9 +127,7 @@ impl Window {
             first: Key::MAX,
             last: Key::MIN,
             buffer: vec![0; SEARCH_BYTES],
-            inodes: Vec::new(),
-            end: ItemStart::default(),
-            last_found: Cell::new(0),
+            index: InodeIndex::default(),
         }
     }
 
@@ -165,31 +143,10 @@ impl Window {
         self.file_system = std::ptr::from_ref(volume).addr();
         self.tree = tree;
         self.first = first;
-        self.last = Key::MAX;
-        self.inodes.clear();
         let unreadable = |_: Malformed| io::Error::from(rustix::io::Errno::UCLEAN);
-        let mut items = search_items(found.bytes, found.item_count);
-        let mut at = ItemStart::default();
-        while let Some(item) = items.next() {
-            let item = item.map_err(unreadable)?;
-            let Key { objectid, kind, .. } = item.key;
-            if self.inodes.last().map(|start| start.inode) != Some(objectid) {
-                self.inodes.push(InodeStart {
-                    inode: objectid,
-                    at,
-                    entries: None,
-                });
-            }
-            if kind == DIR_INDEX
-                && let Some(inode) = self.inodes.last_mut()
-            {
-                inode.entries.get_or_insert(at);
-            }
-            at.offset = items.offset() as u32;
-            at.index += 1;
-            self.last = item.key;
-        }
-        self.end = at;
+        let filled = self.index.fill(found.bytes, found.item_count);
+        // Without an item, none follows.
+        self.last = filled.map_err(unreadable)?.unwrap_or(Key::MAX);
         Ok(())
     }
 
@@ -198,58 +155,21 @@ impl Window {
         self.last
     }
 
-    /// The index of an inode in the window.
     #[inline]
-    fn position(&self, inode: u64) -> Option<usize> {
-        let is_at = |index: usize| self.inodes.get(index).is_some_and(|at| at.inode == inode);
-        let last = self.last_found.get();
-        let found = if is_at(last + 1) {
-            last + 1
-        } else if is_at(last) {
-            last
-        } else {
-            self.inodes
-                .binary_search_by_key(&inode, |at| at.inode)
-                .ok()?
-        };
-        self.last_found.set(found);
-        Some(found)
-    }
-
-    /// The items of an inode from one of them on.
-    #[inline]
-    fn items(&self, position: usize, from: ItemStart) -> SearchItems<'_> {
-        let to = self
-            .inodes
-            .get(position + 1)
-            .map_or(self.end, |next| next.at);
-        let bytes = &self.buffer[SEARCH_ARGUMENT_BYTES..];
-        let bytes = &bytes[from.offset as usize..to.offset as usize];
-        search_items(bytes, to.index - from.index)
+    fn items(&self) -> &[u8] {
+        &self.buffer[SEARCH_ARGUMENT_BYTES..]
     }
 
     /// The `DIR_INDEX` items of a directory that the window holds.
     #[inline]
     pub(super) fn entries_of(&self, directory: u64) -> impl Iterator<Item = SearchItem<'_>> {
-        let position = self.position(directory);
-        let entries = position.and_then(|position| {
-            let from = self.inodes[position].entries?;
-            Some(self.items(position, from))
-        });
-        // `fill` has decoded all items once: no error is left.
-        let items = entries.into_iter().flatten().map_while(Result::ok);
-        items.take_while(|item| item.key.kind == DIR_INDEX)
+        self.index.entries_of(self.items(), directory)
     }
 
     /// The inode item of an inode, if it has one.
     #[inline]
     pub(super) fn inode_item(&self, inode: u64) -> Option<&[u8]> {
-        let position = self.position(inode)?;
-        let first = self
-            .items(position, self.inodes[position].at)
-            .next()?
-            .ok()?;
-        (first.key.kind == INODE_ITEM).then_some(first.bytes)
+        self.index.inode_item(self.items(), inode)
     }
 }
 
