@@ -11,6 +11,33 @@ use crate::fields::Fields;
 
 type Test = dyn Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync;
 
+/// Gives a sink with a field `filter` the option of a test: what it does with entries, and
+/// what else there is to say.
+macro_rules! with_filter {
+    ($sink:ident $does:literal $(#[$more:meta])*) => {
+        impl $sink {
+            #[doc = concat!($does, " only entries that pass a test, which needs the given fields.")]
+            ///
+            /// The test gets the directory that holds the entry, or the directory itself. A root
+            /// that is no directory has none.
+            $(#[$more])*
+            #[must_use]
+            pub fn with_filter(
+                mut self,
+                fields: $crate::Fields,
+                test: impl Fn(Option<&$crate::Directory<'_>>, &$crate::EntryRef<'_>) -> bool
+                + Send
+                + Sync
+                + 'static,
+            ) -> $sink {
+                self.filter = EntryFilter::new(fields, test);
+                self
+            }
+        }
+    };
+}
+pub(super) use with_filter;
+
 /// A test of entries, or none, which all of them pass.
 #[derive(Clone, Default)]
 pub(super) struct EntryFilter {

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use super::entry_filter::EntryFilter;
+use super::entry_filter::{EntryFilter, with_filter};
 use super::first_names::path_order;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
-use crate::batch::{Batch, EntryRef};
+use crate::batch::Batch;
 use crate::directory::{Directory, Origin};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::fields::Fields;
@@ -60,20 +60,18 @@ impl Top {
         }
     }
 
-    /// Keeps only entries that pass a test, which needs the given fields.
-    ///
-    /// The test gets the directory that holds the entry, or the directory itself. A root that
-    /// is no directory has none.
-    #[must_use]
-    pub fn with_filter(
-        mut self,
-        fields: Fields,
-        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
-    ) -> Top {
-        self.filter = EntryFilter::new(fields, test);
-        self
+    fn state(&self, context: &Context) -> TopState {
+        TopState {
+            top: self.clone(),
+            context: context.clone(),
+            kept: Vec::new(),
+            linked: BTreeMap::new(),
+            bar: None,
+        }
     }
 }
+
+with_filter!(Top "Keeps");
 
 /// One of the largest.
 #[derive(Clone, Debug)]
@@ -181,25 +179,11 @@ impl Sink for Top {
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TopState> {
-        (0..count)
-            .map(|_| TopState {
-                top: self.clone(),
-                context: context.clone(),
-                kept: Vec::new(),
-                linked: BTreeMap::new(),
-                bar: None,
-            })
-            .collect()
+        (0..count).map(|_| self.state(context)).collect()
     }
 
     fn merge(&self, context: &Context, states: Vec<TopState>) -> Vec<TopOf> {
-        let mut all = TopState {
-            top: self.clone(),
-            context: context.clone(),
-            kept: Vec::new(),
-            linked: BTreeMap::new(),
-            bar: None,
-        };
+        let mut all = self.state(context);
         for state in states {
             for entry in state.kept {
                 all.offer(entry);

@@ -5,10 +5,10 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use super::entry_filter::EntryFilter;
+use super::entry_filter::{EntryFilter, with_filter};
 use super::seen_inodes::{CountedInodes, SeenInodes};
 use super::{Collect, Context, Sink};
-use crate::batch::{Batch, EntryRef};
+use crate::batch::Batch;
 use crate::directory::{Directory, Origin};
 use crate::entry::FileType;
 use crate::fields::Fields;
@@ -108,34 +108,6 @@ impl Totals {
         self
     }
 
-    /// Counts only entries that pass a test, which needs the given fields.
-    ///
-    /// The test gets the directory that holds the entry, or the directory itself. A root that
-    /// is no directory has none.
-    ///
-    /// A directory that does not pass counts as nothing; what is in it is tested for
-    /// itself.
-    ///
-    /// ```
-    /// use statwalk_core::{Fields, Scan, Totals};
-    /// let sources = Totals::new().with_filter(Fields::NAME, |_, entry| {
-    ///     entry.name.ends_with(b".rs")
-    /// });
-    /// let outcome = Scan::new("src").run(&sources)?;
-    /// assert_eq!((outcome.output[0].dirs, outcome.output[0].files > 1), (0, true));
-    /// assert!(outcome.report.is_complete());
-    /// # Ok::<(), statwalk_core::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_filter(
-        mut self,
-        fields: Fields,
-        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
-    ) -> Totals {
-        self.filter = EntryFilter::new(fields, test);
-        self
-    }
-
     /// Counts the bytes of an inode with several links once in all scans that get the same
     /// [`CountedInodes`], as one scan of all their roots does.
     ///
@@ -172,6 +144,23 @@ impl Totals {
         }
     }
 }
+
+with_filter!(Totals "Counts"
+    ///
+    /// A directory that does not pass counts as nothing; what is in it is tested for
+    /// itself.
+    ///
+    /// ```
+    /// use statwalk_core::{Fields, Scan, Totals};
+    /// let sources = Totals::new().with_filter(Fields::NAME, |_, entry| {
+    ///     entry.name.ends_with(b".rs")
+    /// });
+    /// let outcome = Scan::new("src").run(&sources)?;
+    /// assert_eq!((outcome.output[0].dirs, outcome.output[0].files > 1), (0, true));
+    /// assert!(outcome.report.is_complete());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+);
 
 impl Default for Totals {
     fn default() -> Totals {

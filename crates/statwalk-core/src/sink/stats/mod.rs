@@ -17,11 +17,11 @@ use statwalk_group::{GroupKey, Grouping, SizeHistogram};
 use self::groups::{Groups, Keys};
 use self::links::{Brought, Links};
 use self::sample::Sample;
-use super::entry_filter::EntryFilter;
+use super::entry_filter::{EntryFilter, with_filter};
 use super::first_names::LinkName;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
-use crate::batch::{Batch, EntryRef};
+use crate::batch::Batch;
 use crate::directory::{Directory, Origin};
 use crate::entry::FileId;
 use crate::fields::Fields;
@@ -143,21 +143,9 @@ impl Stats {
         self.histograms = Histograms::OfEachGroup;
         self
     }
-
-    /// Groups only entries that pass a test, which needs the given fields.
-    ///
-    /// The test gets the directory that holds the entry, or the directory itself. A root that
-    /// is no directory has none.
-    #[must_use]
-    pub fn with_filter(
-        mut self,
-        fields: Fields,
-        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
-    ) -> Stats {
-        self.filter = EntryFilter::new(fields, test);
-        self
-    }
 }
+
+with_filter!(Stats "Groups");
 
 /// The fields that a grouping needs besides those of the sums.
 fn fields_of(grouping: Grouping) -> Fields {

@@ -10,10 +10,8 @@ use super::identities::Identities;
 use super::names::Names;
 use super::owners::Owners;
 use super::state::{Links, TreeState};
-use crate::batch::EntryRef;
-use crate::directory::Directory;
 use crate::fields::Fields;
-use crate::sink::entry_filter::EntryFilter;
+use crate::sink::entry_filter::{EntryFilter, with_filter};
 use crate::sink::first_names::FirstNames;
 use crate::sink::{Context, Sink};
 use crate::time::Time;
@@ -76,11 +74,9 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn with_files(self) -> TreeSink {
-        TreeSink {
-            files: true,
-            ..self
-        }
+    pub fn with_files(mut self) -> TreeSink {
+        self.files = true;
+        self
     }
 
     /// Keeps counts alone: sums of bytes are absent, and so are times that
@@ -98,11 +94,9 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn without_sizes(self) -> TreeSink {
-        TreeSink {
-            sizes: false,
-            ..self
-        }
+    pub fn without_sizes(mut self) -> TreeSink {
+        self.sizes = false;
+        self
     }
 
     /// As [`without_sizes`](Self::without_sizes), and types are known only where the
@@ -120,12 +114,10 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn without_types(self) -> TreeSink {
-        TreeSink {
-            sizes: false,
-            types: false,
-            ..self
-        }
+    pub fn without_types(mut self) -> TreeSink {
+        self.sizes = false;
+        self.types = false;
+        self
     }
 
     /// Keeps owners too: one byte for a file, nine for a directory. Where a scan meets more
@@ -141,11 +133,9 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn with_owners(self) -> TreeSink {
-        TreeSink {
-            owners: true,
-            ..self
-        }
+    pub fn with_owners(mut self) -> TreeSink {
+        self.owners = true;
+        self
     }
 
     /// Keeps the device and the inode number of directories too: ten bytes each.
@@ -160,11 +150,9 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn with_identities(self) -> TreeSink {
-        TreeSink {
-            identities: true,
-            ..self
-        }
+    pub fn with_identities(mut self) -> TreeSink {
+        self.identities = true;
+        self
     }
 
     /// Keeps the inode of each file that has several names too, where files are kept,
@@ -188,11 +176,9 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn with_link_names(self) -> TreeSink {
-        TreeSink {
-            link_names: true,
-            ..self
-        }
+    pub fn with_link_names(mut self) -> TreeSink {
+        self.link_names = true;
+        self
     }
 
     /// Counts inodes instead of names, as `du --inodes` does.
@@ -217,11 +203,9 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn with_inode_counts(self) -> TreeSink {
-        TreeSink {
-            inodes: true,
-            ..self
-        }
+    pub fn with_inode_counts(mut self) -> TreeSink {
+        self.inodes = true;
+        self
     }
 
     /// Keeps the newest of these times over every entry, directories too, as
@@ -241,17 +225,13 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn with_newest(self, time: Time) -> TreeSink {
-        TreeSink {
-            time: Some(time),
-            ..self
-        }
+    pub fn with_newest(mut self, time: Time) -> TreeSink {
+        self.time = Some(time);
+        self
     }
+}
 
-    /// Sums and keeps only entries that pass a test, which needs the given fields.
-    ///
-    /// The test gets the directory that holds the entry, or the directory itself. A root that
-    /// is no directory has none.
+with_filter!(TreeSink "Sums and keeps"
     ///
     /// Every directory is in the tree. One that does not pass counts as nothing itself;
     /// what is in it is tested for itself. So a directory has no entries where nothing
@@ -270,16 +250,7 @@ impl TreeSink {
     /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
-    #[must_use]
-    pub fn with_filter(
-        mut self,
-        fields: Fields,
-        test: impl Fn(Option<&Directory<'_>>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
-    ) -> TreeSink {
-        self.filter = EntryFilter::new(fields, test);
-        self
-    }
-}
+);
 
 impl Default for TreeSink {
     fn default() -> TreeSink {
