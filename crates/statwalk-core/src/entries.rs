@@ -13,7 +13,7 @@ use crate::directory::join;
 use crate::entry::{Attributes, DirId, FileType};
 use crate::error::{EntryError, Error};
 use crate::fields::Fields;
-use crate::gather::{Next, deadline_after};
+use crate::gather::{Next, deadline_after, next_of};
 use crate::ordered_rows::OrderedRows;
 use crate::path::{file_name, file_name_of_root, path_buf};
 use crate::rows::Rows;
@@ -362,13 +362,6 @@ impl Iterator for Entries {
     type Item = Result<Entry, EntryError>;
 
     fn next(&mut self) -> Option<Result<Entry, EntryError>> {
-        loop {
-            match self.next_within(Duration::from_secs(3600)) {
-                Next::Value(entry) => return Some(Ok(entry)),
-                Next::Failed(error) => return Some(Err(error)),
-                Next::Waiting => {}
-                Next::End => return None,
-            }
-        }
+        next_of(|timeout| self.next_within(timeout))
     }
 }

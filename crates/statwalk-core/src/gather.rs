@@ -79,6 +79,21 @@ pub(crate) fn deadline_after(timeout: Duration) -> Instant {
     now.checked_add(timeout).unwrap_or(now + YEAR)
 }
 
+/// The next of something that comes, however long that takes.
+#[inline]
+pub(crate) fn next_of<T>(
+    mut within: impl FnMut(Duration) -> Next<T>,
+) -> Option<Result<T, EntryError>> {
+    loop {
+        match within(Duration::from_secs(3600)) {
+            Next::Value(value) => return Some(Ok(value)),
+            Next::Failed(error) => return Some(Err(error)),
+            Next::Waiting => {}
+            Next::End => return None,
+        }
+    }
+}
+
 /// Part of what a worker learned, for a [`Gather`].
 #[derive(Clone, Copy)]
 pub(crate) enum Learned<'a> {
@@ -379,14 +394,7 @@ impl<T: Default + Send + 'static> Iterator for Gathered<T> {
     type Item = Result<T, EntryError>;
 
     fn next(&mut self) -> Option<Result<T, EntryError>> {
-        loop {
-            match self.next_within(Duration::from_secs(3600)) {
-                Next::Value(value) => return Some(Ok(value)),
-                Next::Failed(error) => return Some(Err(error)),
-                Next::Waiting => {}
-                Next::End => return None,
-            }
-        }
+        next_of(|timeout| self.next_within(timeout))
     }
 }
 

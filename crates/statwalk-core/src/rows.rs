@@ -11,7 +11,7 @@ use crate::columns::{Columns, Directories};
 use crate::directory::Origin;
 use crate::error::{EntryError, Error};
 use crate::fields::Fields;
-use crate::gather::{Fill, Gather, Gathered, Learned, Next, deadline_after};
+use crate::gather::{Fill, Gather, Gathered, Learned, Next, deadline_after, next_of};
 use crate::lock::lock;
 use crate::running::controls;
 use crate::scan::Scan;
@@ -454,13 +454,6 @@ impl Iterator for GatheredRows {
     type Item = Result<Rows, EntryError>;
 
     fn next(&mut self) -> Option<Result<Rows, EntryError>> {
-        loop {
-            match self.next_within(Duration::from_secs(3600)) {
-                Next::Value(rows) => return Some(Ok(rows)),
-                Next::Failed(error) => return Some(Err(error)),
-                Next::Waiting => {}
-                Next::End => return None,
-            }
-        }
+        next_of(|timeout| self.next_within(timeout))
     }
 }

@@ -20,7 +20,7 @@ use crate::linux::mounts;
 use crate::linux::privilege;
 use crate::linux::statx;
 use crate::linux::sync::{SyncLimits, sync};
-use crate::linux::volume::Volume;
+use crate::linux::volume::{Counts, Volume};
 use crate::listing::in_place::InPlace;
 use crate::lock::lock;
 use crate::reason::{NotInPlace, Reason};
@@ -46,15 +46,7 @@ pub(crate) struct Mounted {
     trees: Mutex<Vec<(u64, u64)>>,
     pub(crate) mount_points: MountPoints,
     pub(super) counts: Counts,
-}
-
-/// The numbers of directories and entries that each way has read, and of searches.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) dirs: AtomicU64,
-    pub(super) dirs_by_kernel: AtomicU64,
-    pub(super) entries_by_kernel: AtomicU64,
-    pub(super) searches: AtomicU64,
+    searches: AtomicU64,
 }
 
 impl Mounted {
@@ -91,6 +83,7 @@ impl Mounted {
             trees: Mutex::default(),
             mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
+            searches: AtomicU64::new(0),
         })
     }
 
@@ -129,7 +122,7 @@ impl Mounted {
             ..SearchKey::whole(tree_id)
         };
         tally::count();
-        self.counts.searches.fetch_add(1, Ordering::Relaxed);
+        self.searches.fetch_add(1, Ordering::Relaxed);
         tree_search(self.top.as_fd(), &key, buffer)
     }
 }
@@ -144,18 +137,18 @@ impl Volume for Mounted {
     }
 
     fn dirs(&self) -> u64 {
-        self.counts.dirs.load(Ordering::Relaxed)
+        self.counts.now()[0]
     }
 
     fn reasons(&self) -> Vec<Reason> {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let [dirs, dirs_by_kernel, entries_by_kernel] = self.counts.now();
         vec![
             Reason::BtrfsInPlace {
                 mount: self.name.clone(),
-                dirs: self.dirs(),
-                searches: count(&self.counts.searches),
-                dirs_by_kernel: count(&self.counts.dirs_by_kernel),
-                entries_by_kernel: count(&self.counts.entries_by_kernel),
+                dirs,
+                searches: self.searches.load(Ordering::Relaxed),
+                dirs_by_kernel,
+                entries_by_kernel,
             },
             Reason::Synced {
                 mount: self.name.clone(),

@@ -9,7 +9,6 @@
 
 use std::ffi::CStr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use statwalk_btrfs::Key;
 use statwalk_btrfs::dir_item::{DirItem, dir_items};
@@ -184,13 +183,7 @@ impl InPlace for Reader {
     }
 
     fn count(&self, what: Counted) {
-        let counts = &self.mounted.counts;
-        let (counter, more) = match what {
-            Counted::Delivered => (&counts.dirs, 1),
-            Counted::AskedKernel => (&counts.dirs_by_kernel, 1),
-            Counted::StatLater(entries) => (&counts.entries_by_kernel, entries),
-        };
-        counter.fetch_add(more, Ordering::Relaxed);
+        self.mounted.counts.note(what);
     }
 }
 

@@ -9,7 +9,6 @@ use std::iter;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::fs::{fstatvfs, makedev};
@@ -26,7 +25,7 @@ use crate::linux::mount_points::MountPoints;
 use crate::linux::mount_view::MountView;
 use crate::linux::privilege;
 use crate::linux::sync::{SyncLimits, sync};
-use crate::linux::volume::Volume as ReadVolume;
+use crate::linux::volume::{Counts, Volume as ReadVolume};
 use crate::listing::in_place::{InPlace, InPlaceDir};
 use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::source::choice::Source;
@@ -68,14 +67,6 @@ pub(crate) enum NoImage {
     Unopened(io::Error),
     /// The reason as a sentence.
     Refused(String),
-}
-
-/// The numbers of directories and files that each way has read.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) dirs: AtomicU64,
-    pub(super) dirs_by_kernel: AtomicU64,
-    pub(super) files_by_kernel: AtomicU64,
 }
 
 impl Mounted {
@@ -236,23 +227,18 @@ impl ReadVolume for Mounted {
     }
 
     fn dirs(&self) -> u64 {
-        self.counts.dirs.load(Ordering::Relaxed)
+        self.counts.now()[0]
     }
 
     fn reasons(&self) -> Vec<Reason> {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let Counts {
-            dirs,
-            dirs_by_kernel,
-            files_by_kernel,
-        } = &self.counts;
+        let [dirs, dirs_by_kernel, files_by_kernel] = self.counts.now();
         let name = || self.name.clone();
         if !self.is_image {
             let in_place = Reason::Ext4InPlace {
                 device: name(),
-                dirs: count(dirs),
-                dirs_by_kernel: count(dirs_by_kernel),
-                files_by_kernel: count(files_by_kernel),
+                dirs,
+                dirs_by_kernel,
+                files_by_kernel,
             };
             let synced = self.sync_time.map(|time| Reason::Ext4Synced {
                 device: name(),
@@ -263,7 +249,6 @@ impl ReadVolume for Mounted {
                 .chain(self.read_ahead.reason(&self.name))
                 .collect();
         }
-        let dirs = count(dirs);
         let image = name();
         let mut reasons = vec![Reason::ImageInPlace { image, dirs }];
         if self.volume.superblock().needs_recovery() {

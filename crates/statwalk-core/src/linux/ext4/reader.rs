@@ -9,7 +9,6 @@
 
 use std::ffi::CStr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use rustix::io::Errno as KernelErrno;
 use statwalk_ext4::{DirectoryScratch, Fault, Inode, ROOT_INODE, ReadError};
@@ -213,13 +212,7 @@ impl InPlace for Reader {
     }
 
     fn count(&self, what: Counted) {
-        let counts = &self.mounted.counts;
-        let (counter, more) = match what {
-            Counted::Delivered => (&counts.dirs, 1),
-            Counted::AskedKernel => (&counts.dirs_by_kernel, 1),
-            Counted::StatLater(files) => (&counts.files_by_kernel, files),
-        };
-        counter.fetch_add(more, Ordering::Relaxed);
+        self.mounted.counts.note(what);
     }
 }
 
