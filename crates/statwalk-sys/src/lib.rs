@@ -27,6 +27,7 @@ mod linux {
     pub mod allocator;
     pub mod block_device;
     pub mod btrfs;
+    pub mod capabilities;
     pub mod device_map;
     pub mod directory_records;
     pub mod entry_point;
@@ -37,6 +38,7 @@ mod linux {
     pub mod fsmap;
     pub mod io_priority;
     pub mod kernel_file_systems;
+    pub mod link_counts;
     pub mod memory_info;
     pub mod mount_overlaps;
     pub mod mount_table;

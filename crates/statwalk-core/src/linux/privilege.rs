@@ -7,6 +7,8 @@
 
 use std::io;
 
+use statwalk_sys::capabilities::{self, Capabilities};
+
 use crate::error::Errno;
 use crate::reason::{NotInPlace, Obstacle};
 
@@ -14,13 +16,6 @@ use crate::reason::{NotInPlace, Obstacle};
 ///
 /// With either, a process reads every directory by system calls, too.
 const READS_EVERYTHING: u64 = 1 << 1 | 1 << 2;
-
-/// The capabilities in `/proc/self/status`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Capabilities {
-    effective: u64,
-    ambient: u64,
-}
 
 /// The reason not to read a device, even a readable one. Absent if there is none.
 ///
@@ -30,14 +25,13 @@ pub(crate) fn objection(was_asked: bool) -> Option<NotInPlace> {
     if let Some(objection) = objection_to_images() {
         return Some(objection);
     }
-    if !has_all_ids() {
+    if !capabilities::has_all_ids() {
         return lacks("this user namespace maps owners, which the device does not");
     }
     if was_asked {
         return None;
     }
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let capabilities = parse(&status);
+    let capabilities = Capabilities::read();
     if capabilities.ambient & READS_EVERYTHING != 0 {
         return lacks("the right to read everything is an ambient capability");
     }
@@ -76,30 +70,6 @@ pub(crate) fn objection_to_images() -> Option<NotInPlace> {
     }
 }
 
-fn parse(status: &str) -> Capabilities {
-    let number = |name: &str| {
-        status
-            .lines()
-            .find_map(|line| line.strip_prefix(name))
-            .and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok())
-            .unwrap_or_default()
-    };
-    Capabilities {
-        effective: number("CapEff:"),
-        ambient: number("CapAmb:"),
-    }
-}
-
-/// Whether this user namespace maps all owners to themselves: user_namespaces(7).
-fn has_all_ids() -> bool {
-    let is_whole = |file: &str| match std::fs::read_to_string(file) {
-        Ok(map) => map.split_ascii_whitespace().eq(["0", "0", "4294967295"]),
-        // A kernel without user namespaces.
-        Err(_) => true,
-    };
-    is_whole("/proc/self/uid_map") && is_whole("/proc/self/gid_map")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,17 +86,5 @@ mod tests {
         check(5, "input/output error");
         let not = refused("to do", &io::Error::other("no"), "root");
         assert_eq!(not, Obstacle::Unreadable.because("to do: no"));
-    }
-
-    #[test]
-    fn capabilities_are_read_from_the_status() {
-        let status = "Name:\tx\nCapPrm:\t0000000000000006\nCapEff:\t0000000000000002\n\
-                      CapAmb:\t0000000000000004\n";
-        let expected = Capabilities {
-            effective: 2,
-            ambient: 4,
-        };
-        assert_eq!(parse(status), expected);
-        assert_eq!(parse(""), Capabilities::default());
     }
 }

@@ -21,9 +21,9 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, seek};
 use rustix::io::Errno as KernelErrno;
 use rustix::time::{ClockId, clock_gettime};
-use statwalk_sys::{kernel_file_systems, user};
+use statwalk_sys::{kernel_file_systems, link_counts, user};
 
-use crate::calls::{self, BUFFER_BYTES, Calls, Freshness, LARGE_BUFFER_BYTES};
+use crate::calls::{BUFFER_BYTES, Calls, Freshness, LARGE_BUFFER_BYTES};
 use crate::dir_handle::DirHandle;
 use crate::entry::FileId;
 use crate::failure::Failure;
@@ -284,7 +284,7 @@ impl DirectorySource for Posix {
 
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {
         let magic = dir.fd().and_then(|fd| self.file_system(fd));
-        calls::counts_subdirectories(magic.unwrap_or(0))
+        link_counts::are_of_subdirectories(magic.unwrap_or(0))
     }
 
     fn is_cache_directory(&self, dir: &DirHandle) -> bool {
