@@ -290,6 +290,18 @@ impl Superblock {
         self.features.incompat(feature::INCOMPAT_RECOVER)
     }
 
+    /// Returns the number that statfs(2) shows as `f_fsid`: both halves of the UUID in one.
+    /// `ext4_statfs`, fs/ext4/super.c, and `uuid_to_fsid`, include/linux/uuid.h of Linux 6.18.
+    #[must_use]
+    pub fn fsid(&self) -> u64 {
+        let (low, high) = self.uuid.split_at(8);
+        let number = |half: &[u8]| {
+            let bytes = half.iter().rev();
+            bytes.fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
+        };
+        number(low) ^ number(high)
+    }
+
     /// Returns whether it was not unmounted, or has errors: the mark of an ext2 in use.
     #[must_use]
     pub fn is_unclean(&self) -> bool {
@@ -454,6 +466,17 @@ pub(super) mod tests {
 
     fn decode(bytes: &[u8]) -> Result<Superblock, Unfit> {
         Superblock::decode(bytes, Checksums::Verified)
+    }
+
+    #[test]
+    fn a_uuid_is_folded_as_the_kernel_does_it() {
+        let mut superblock = Superblock::decode(&plain(), Checksums::Verified).unwrap();
+        superblock.uuid = [0; 16];
+        superblock.uuid[0] = 1;
+        superblock.uuid[9] = 2;
+        assert_eq!(superblock.fsid(), 0x0201);
+        superblock.uuid = [0xff; 16];
+        assert_eq!(superblock.fsid(), 0);
     }
 
     #[test]

@@ -15,11 +15,13 @@ use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
 use super::directory_reader::{Ahead, DirectoryReader, DirectoryScratch};
 use super::group_table::{GROUPS_MAX, GroupTable};
+use crate::block_map;
 use crate::block_set::Clusters;
 use crate::checksum::Crc32c;
 use crate::directory_block::{DirectoryEntries, DirectoryEntry};
+use crate::extent_node::ExtentNode;
 use crate::group_descriptor::GroupDescriptor;
-use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
+use crate::inode::{self, ContentLocation, Inode, InodeFormat, ROOT_INODE};
 use crate::superblock::{Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit};
 use crate::system_zones::{GroupBlocks, SystemZones};
 use statwalk_format::FileType;
@@ -251,6 +253,50 @@ impl<B: Bytes> Volume<B> {
         tables.filter(move |&(_, offset, bytes)| {
             offset.checked_add(bytes).is_some_and(|last| last <= end)
         })
+    }
+
+    /// Gives the parts of a directory that its inode names, each by its place on the device
+    /// and its length in bytes.
+    ///
+    /// Of a large directory these are the blocks of its extent tree or block map.
+    pub fn each_run(&self, inode: &Inode, mut each: impl FnMut(u64, u32)) {
+        let block_size = self.superblock.block_size_bytes;
+        if inode.is_free() {
+            return;
+        }
+        let mut add = |block: u64, count: u32| {
+            let end = block.checked_add(u64::from(count));
+            let is_within = end.is_some_and(|end| end <= self.superblock.blocks_count);
+            if block > 0 && is_within {
+                let bytes = count.saturating_mul(block_size);
+                each(block.saturating_mul(u64::from(block_size)), bytes);
+            }
+        };
+        match inode.content_location() {
+            ContentLocation::Inline => {}
+            ContentLocation::Extents => {
+                let Ok(node) = ExtentNode::decode(inode.block_area()) else {
+                    return;
+                };
+                for index in 0..node.records_count() {
+                    if node.depth() > 0 {
+                        if let Ok(index) = node.index(index) {
+                            add(index.child_block, 1);
+                        }
+                    } else if let Ok(extent) = node.extent(index)
+                        && !extent.is_unwritten
+                    {
+                        add(extent.physical_block, extent.blocks_count);
+                    }
+                }
+            }
+            ContentLocation::BlockMap => {
+                for index in 0..block_map::ROOT_POINTERS {
+                    let root = block_map::root_pointer(inode.block_area(), index, block_size);
+                    add(root.map_or(0, |root| u64::from(root.block)), 1);
+                }
+            }
+        }
     }
 
     /// Visits the entries of a directory, without `.` and `..`.

@@ -288,9 +288,8 @@ pub(in crate::linux) fn open_volume(
             "{name}: unknown features for reading: {unknown:#x}"
         )));
     }
-    // ext4_statfs, fs/ext4/super.c of Linux 6.18: both halves of the UUID in one number.
     let shown = fstatvfs(top).map_err(|errno| unreadable(format!("{point}: {errno}")))?;
-    if shown.f_fsid != folded(&volume.superblock().uuid) {
+    if shown.f_fsid != volume.superblock().fsid() {
         let text = format!("{name} is not what is mounted at {point}");
         return Err(Obstacle::Mount.because(text));
     }
@@ -309,17 +308,6 @@ fn reason(refusal: Refusal) -> String {
         }
         _ => refusal.to_string(),
     }
-}
-
-/// `uuid_to_fsid`, include/linux/uuid.h of Linux 6.18.
-fn folded(uuid: &[u8; 16]) -> u64 {
-    let (low, high) = uuid.split_at(8);
-    let number = |half: &[u8]| {
-        half.iter()
-            .rev()
-            .fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
-    };
-    number(low) ^ number(high)
 }
 
 /// Whether a mounted file system has blocks that are still to be allocated:
@@ -343,15 +331,6 @@ fn sysfs_directory(device: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_uuid_is_folded_as_the_kernel_does_it() {
-        let mut uuid = [0; 16];
-        uuid[0] = 1;
-        uuid[9] = 2;
-        assert_eq!(folded(&uuid), 0x0201);
-        assert_eq!(folded(&[0xff; 16]), 0);
-    }
 
     #[test]
     fn a_refusal_has_the_words_of_the_system() {

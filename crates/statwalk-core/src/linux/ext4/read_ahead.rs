@@ -12,10 +12,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use rustix::fs::{CWD, StatxFlags, makedev};
-use statwalk_ext4::block_map;
-use statwalk_ext4::extent_node::ExtentNode;
-use statwalk_ext4::inode::ContentLocation;
-use statwalk_ext4::{Bytes, Inode, ROOT_INODE, Volume};
+use statwalk_ext4::{Bytes, ROOT_INODE, Volume};
 use statwalk_sys::block_device;
 use statwalk_sys::memory_info::MemoryInfo;
 
@@ -131,7 +128,7 @@ fn memory_to_fill() -> u64 {
 
 /// Reads all inode tables and directories. Returns the number of requested bytes.
 fn read(volume: &Volume<Device>, is_cancelled: impl Fn() -> bool) -> u64 {
-    let mut runs = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     let mut asked_bytes = 0;
     let mut left_bytes = memory_to_fill();
     let mut tables: Vec<_> = volume.inode_tables().collect();
@@ -176,7 +173,7 @@ fn read(volume: &Volume<Device>, is_cancelled: impl Fn() -> bool) -> u64 {
                     Ok::<(), ()>(())
                 });
                 if copied.is_ok() {
-                    add_runs(&inode, volume, &mut runs);
+                    volume.each_run(&inode, |offset, bytes| runs.push((offset, bytes)));
                 }
             }
         }
@@ -185,51 +182,6 @@ fn read(volume: &Volume<Device>, is_cancelled: impl Fn() -> bool) -> u64 {
         }
     }
     asked_bytes + read_runs(volume, &mut runs, &mut left_bytes, &is_cancelled)
-}
-
-/// Adds the blocks of a directory that its inode names.
-///
-/// For a large directory these are the blocks of its extent tree or block map.
-fn add_runs(inode: &Inode, volume: &Volume<Device>, runs: &mut Vec<Run>) {
-    let superblock = volume.superblock();
-    let block_size = superblock.block_size_bytes;
-    if inode.is_free() {
-        return;
-    }
-    let mut add = |block: u64, count: u32| {
-        let is_within = block
-            .checked_add(u64::from(count))
-            .is_some_and(|end| end <= superblock.blocks_count);
-        if block > 0 && is_within {
-            let bytes = count.saturating_mul(block_size);
-            runs.push((block * u64::from(block_size), bytes));
-        }
-    };
-    match inode.content_location() {
-        ContentLocation::Inline => {}
-        ContentLocation::Extents => {
-            let Ok(node) = ExtentNode::decode(inode.block_area()) else {
-                return;
-            };
-            for index in 0..node.records_count() {
-                if node.depth() > 0 {
-                    if let Ok(index) = node.index(index) {
-                        add(index.child_block, 1);
-                    }
-                } else if let Ok(extent) = node.extent(index)
-                    && !extent.is_unwritten
-                {
-                    add(extent.physical_block, extent.blocks_count);
-                }
-            }
-        }
-        ContentLocation::BlockMap => {
-            for index in 0..block_map::ROOT_POINTERS {
-                let root = block_map::root_pointer(inode.block_area(), index, block_size);
-                add(root.map_or(0, |root| u64::from(root.block)), 1);
-            }
-        }
-    }
 }
 
 /// Reads the gathered runs in the order of the device, and clears them.
