@@ -49,7 +49,7 @@ impl Default for ListColumns {
 }
 
 /// The widths of the columns on a screen; 0 where there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Widths {
     /// The mark of the user, and the letter of the item.
     pub(crate) marks: usize,
@@ -68,14 +68,8 @@ impl Widths {
     pub(crate) fn of_names(width: usize) -> Widths {
         Widths {
             marks: 2,
-            size: 0,
-            percent: 0,
-            bar: 0,
-            entries: 0,
-            newest: 0,
-            owner: 0,
-            program: 0,
             name: width.saturating_sub(2),
+            ..Widths::default()
         }
     }
 
@@ -84,13 +78,7 @@ impl Widths {
         let mut widths = Widths {
             marks: 2,
             size: 9,
-            percent: 0,
-            bar: 0,
-            entries: 0,
-            newest: 0,
-            owner: 0,
-            program: 0,
-            name: 0,
+            ..Widths::default()
         };
         // The most useful first; each with the space to its left.
         let has_percent = matches!(wanted.share, Share::Both | Share::PerCent);

@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, makedev, statx};
 use rustix::io::Errno;
 use rustix::path::Arg;
 use statwalk_sys::statx::{by_fstatat, is_refused};
+pub(crate) use statwalk_sys::statx::{has_mount_id, mount_id};
 
 /// How often [`uninterrupted`] repeats a call.
 ///
@@ -60,17 +61,4 @@ fn believed(
 /// `st_dev` of the entry.
 pub(crate) fn device(stat: &Statx) -> u64 {
     makedev(stat.stx_dev_major, stat.stx_dev_minor)
-}
-
-/// The id of the entry's mount; before Linux 5.8 the device number stands for it.
-pub(crate) fn mount_id(stat: &Statx) -> u64 {
-    match has_mount_id(stat) {
-        true => stat.stx_mnt_id,
-        false => device(stat),
-    }
-}
-
-/// Whether the answer has a mount id: Linux 5.8 or newer.
-pub(crate) fn has_mount_id(stat: &Statx) -> bool {
-    stat.stx_mask & StatxFlags::MNT_ID.bits() != 0
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The answer of statx(2) where a process may not call it.
+//! The answer of statx(2), and what it is where a process may not call it.
 //!
 //! Linux has statx since 4.11. Older filters of system calls refuse it, as that of Docker
 //! before 18.04 did with EPERM. rustix notices that at the first call. From then on it
@@ -10,7 +10,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, major, minor, statat, statx};
+use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, major, makedev, minor, statat, statx};
 use rustix::io::Errno;
 
 /// The flags of statx that fstatat knows, too. It never triggers an automount.
@@ -89,6 +89,23 @@ pub fn by_fstatat(dir: BorrowedFd<'_>, path: &CStr, flags: AtFlags) -> Result<St
         found.stx_rdev_minor = minor(stat.st_rdev);
     }
     Ok(found)
+}
+
+/// The id of the entry's mount; before Linux 5.8 the device number stands for it.
+#[inline]
+#[must_use]
+pub fn mount_id(stat: &Statx) -> u64 {
+    match has_mount_id(stat) {
+        true => stat.stx_mnt_id,
+        false => makedev(stat.stx_dev_major, stat.stx_dev_minor),
+    }
+}
+
+/// Whether the answer has a mount id: Linux 5.8 or newer.
+#[inline]
+#[must_use]
+pub fn has_mount_id(stat: &Statx) -> bool {
+    stat.stx_mask & StatxFlags::MNT_ID.bits() != 0
 }
 
 /// A `struct statx` of zeros, which rustix lets nobody else make.

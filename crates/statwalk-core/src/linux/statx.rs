@@ -10,6 +10,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx};
 use rustix::io::Errno;
 use statwalk_sys::statx::{by_fstatat, is_refused};
+pub(crate) use statwalk_sys::statx::{has_mount_id, mount_id};
 
 use crate::entry::{Attributes, FileId, FileType};
 use crate::fields::Fields;
@@ -170,19 +171,6 @@ pub(crate) fn file_id(stat: &Statx) -> FileId {
         dev: makedev(stat.stx_dev_major, stat.stx_dev_minor),
         ino: stat.stx_ino,
     }
-}
-
-/// The id of the entry's mount; before Linux 5.8 the device number stands for it.
-pub(crate) fn mount_id(stat: &Statx) -> u64 {
-    match has_mount_id(stat) {
-        true => stat.stx_mnt_id,
-        false => makedev(stat.stx_dev_major, stat.stx_dev_minor),
-    }
-}
-
-/// Whether the answer has a mount id: Linux 5.8 or newer.
-pub(crate) fn has_mount_id(stat: &Statx) -> bool {
-    stat.stx_mask & StatxFlags::MNT_ID.bits() != 0
 }
 
 /// Whether the file system of the entry has the flag of chattr(1) that dump(8) reads.

@@ -243,16 +243,8 @@ impl<D: DirectorySource> Lister<D> {
         let fd = listing.fd().expect("a gathered listing stays open");
         let mut entries = 0;
         while entries < self.context.options.withheld_max {
-            match self.fill_shared(listing, &fd) {
-                Ok(More::Entries) => {}
-                Ok(More::End) => return self.part_done(listing, out),
-                Err(failure) => {
-                    listing.progress().failed = Some(failure);
-                    return self.part_done(listing, out);
-                }
-            }
-            if out.cancelled() {
-                return cut_off(listing, None, out);
+            if !self.read_next(listing, &fd, out) {
+                return;
             }
             let part = std::mem::take(&mut self.listed);
             entries += part.len();
@@ -363,20 +355,32 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
+    /// Reads the next buffer. Where that has no entries or the scan was cancelled, this
+    /// worker has done its part, and the answer is false.
+    fn read_next(
+        &mut self,
+        listing: &Arc<SharedListing>,
+        fd: &Arc<SharedFd>,
+        out: &mut dyn Outlet,
+    ) -> bool {
+        match self.fill_shared(listing, fd) {
+            Ok(More::Entries) if !out.cancelled() => return true,
+            Ok(More::Entries) => cut_off(listing, None, out),
+            Ok(More::End) => self.part_done(listing, out),
+            Err(failure) => {
+                listing.progress().failed = Some(failure);
+                self.part_done(listing, out);
+            }
+        }
+        false
+    }
+
     /// Reads on until the directory ends or another worker may have the token.
     fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut dyn Outlet) {
         self.enlarge_buffer();
         loop {
-            match self.fill_shared(listing, fd) {
-                Ok(More::Entries) => {}
-                Ok(More::End) => return self.part_done(listing, out),
-                Err(failure) => {
-                    listing.progress().failed = Some(failure);
-                    return self.part_done(listing, out);
-                }
-            }
-            if out.cancelled() {
-                return cut_off(listing, None, out);
+            if !self.read_next(listing, fd, out) {
+                return;
             }
             if !self.piece(listing, fd, out) {
                 return;

@@ -13,6 +13,7 @@ use crate::handle::OpenParent;
 use crate::sink::path_order;
 
 /// The items that are scanned one after another.
+#[derive(Default)]
 pub(super) struct Agenda {
     roots: Vec<Arc<CStr>>,
     next_root: usize,
@@ -42,12 +43,7 @@ impl Agenda {
     pub(super) fn new(roots: Vec<Arc<CStr>>) -> Agenda {
         Agenda {
             roots,
-            next_root: 0,
-            crossings: Vec::new(),
-            overlays: Vec::new(),
-            links: Vec::new(),
-            vanished: Vec::new(),
-            sorted: Vec::new(),
+            ..Agenda::default()
         }
     }
 

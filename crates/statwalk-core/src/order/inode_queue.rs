@@ -32,6 +32,7 @@ pub(super) struct InodeQueue {
     listings_max: usize,
 }
 
+#[derive(Default)]
 struct State {
     /// Directories to list, by inode number and a running number: on several devices
     /// inode numbers repeat.
@@ -61,16 +62,7 @@ enum Next {
 impl InodeQueue {
     pub(super) fn new(listings_max: usize) -> InodeQueue {
         InodeQueue {
-            state: Mutex::new(State {
-                dirs: BTreeMap::new(),
-                next_number: 0,
-                head: 0,
-                rests: VecDeque::new(),
-                gathered: Vec::new(),
-                sweep: VecDeque::new(),
-                listing: 0,
-                open: 0,
-            }),
+            state: Mutex::default(),
             listings_max: listings_max.max(1),
         }
     }

@@ -29,10 +29,13 @@ pub(crate) enum Device {
 
 impl Device {
     /// Takes a device or a file that is open for reading.
+    ///
+    /// A pipe and a terminal have no length, which is an error.
     pub(crate) fn new(mut file: File) -> io::Result<Device> {
+        // A block device has no size in its attributes, but an end.
         let length_bytes = file.seek(SeekFrom::End(0))?;
         if !DeviceMap::IS_SUPPORTED || length_bytes == 0 || !has_room_for(length_bytes) {
-            return Ok(Device::Called(FileBytes::new(file)?));
+            return Ok(Device::Called(FileBytes::new(file, length_bytes)));
         }
         Ok(Device::Mapped(DeviceMap::new(file.as_fd(), length_bytes)?))
     }

@@ -3,7 +3,6 @@
 //! The bytes of a file or a device, a system call for each piece.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
 
 use rustix::io::{Errno, pread};
 use statwalk_ext4::{Bytes, ReadError};
@@ -18,13 +17,9 @@ pub(crate) struct FileBytes {
 }
 
 impl FileBytes {
-    /// Takes a file that is open for reading; its length is looked at now.
-    ///
-    /// A pipe and a terminal have no length, which is an error.
-    pub(super) fn new(file: File) -> io::Result<FileBytes> {
-        // A block device has no size in its attributes, but an end.
-        let length_bytes = (&file).seek(SeekFrom::End(0))?;
-        Ok(FileBytes { file, length_bytes })
+    /// Takes a file of this length that is open for reading.
+    pub(super) fn new(file: File, length_bytes: u64) -> FileBytes {
+        FileBytes { file, length_bytes }
     }
 }
 
@@ -74,7 +69,7 @@ mod tests {
     fn a_file_ends() {
         let path = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(path.path(), b"abcdef").unwrap();
-        let file = FileBytes::new(File::open(path.path()).unwrap()).unwrap();
+        let file = FileBytes::new(File::open(path.path()).unwrap(), 6);
         let mut into = [0; 4];
         assert_eq!(file.length_bytes(), 6);
         assert_eq!(file.read(2, &mut into), Ok(()));
