@@ -15,7 +15,7 @@ use foldhash::quality::RandomState;
 use crate::batch::Batch;
 use crate::columns::{Columns, Directories, DirectoryRow};
 use crate::directory::{Dir, DirState, Directory, MountMark, Origin, Place};
-use crate::entry::{Attributes, DirId};
+use crate::entry::DirId;
 use crate::error::EntryError;
 use crate::fields::Fields;
 use crate::rows::Rows;
@@ -115,12 +115,9 @@ struct Waiting {
 
 /// A directory without its parent.
 struct Child {
-    id: DirId,
-    root: usize,
     name: Vec<u8>,
-    attributes: Attributes,
-    state: DirState,
-    is_followed: bool,
+    /// Without the name.
+    row: DirectoryRow<'static>,
 }
 
 /// How entries were reached.
@@ -357,14 +354,17 @@ impl<S: Sink> Replay<S> {
         if let Some(parent) = row.parent
             && !self.known.contains_key(&parent.0)
         {
-            self.wait_for(parent).children.push(Child {
+            let name = row.name.to_vec();
+            let row = DirectoryRow {
                 id: row.id,
+                parent: row.parent,
                 root: row.root,
-                name: row.name.to_vec(),
+                name: b"",
                 attributes: row.attributes,
                 state: row.state,
                 is_followed: row.is_followed,
-            });
+            };
+            self.wait_for(parent).children.push(Child { name, row });
             return ControlFlow::Continue(());
         }
         self.begin(row)?;
@@ -382,17 +382,9 @@ impl<S: Sink> Replay<S> {
             for (batch, way) in waiting.batches {
                 self.collect(id, &batch, way)?;
             }
-            for child in waiting.children {
-                self.begin(&DirectoryRow {
-                    id: child.id,
-                    parent: Some(id),
-                    root: child.root,
-                    name: &child.name,
-                    attributes: child.attributes,
-                    state: child.state,
-                    is_followed: child.is_followed,
-                })?;
-                begun.push(child.id);
+            for Child { name, row } in waiting.children {
+                self.begin(&DirectoryRow { name: &name, ..row })?;
+                begun.push(row.id);
             }
         }
         ControlFlow::Continue(())
@@ -538,7 +530,7 @@ impl<S: Sink> Replay<S> {
         let first = *self.waiting.keys().min()?;
         let children = self.waiting.iter().flat_map(|(&parent, waiting)| {
             let children = waiting.children.iter();
-            children.map(move |child| (child.id.0, parent))
+            children.map(move |child| (child.row.id.0, parent))
         });
         let parents: HashMap<u32, u32, RandomState> = children.collect();
         let missing = self.waiting.keys().filter(|id| !parents.contains_key(id));

@@ -34,10 +34,7 @@ impl MountTable {
         {
             self.reads += 1;
         }
-        let mut watch = match self.watch.take() {
-            Some(watch) => watch,
-            None => Watch::open()?,
-        };
+        let mut watch = self.watch.take().map_or_else(Watch::open, Ok)?;
         let mounts = watch.read()?;
         self.watch = Some(watch);
         Ok(mounts)

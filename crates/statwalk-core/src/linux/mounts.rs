@@ -69,10 +69,7 @@ impl State {
         {
             self.reads += 1;
         }
-        let mut watch = match self.watch.take() {
-            Some(watch) => watch,
-            None => Watch::open()?,
-        };
+        let mut watch = self.watch.take().map_or_else(Watch::open, Ok)?;
         let mounts = watch.read()?;
         self.watch = is_kept.then_some(watch);
         Ok(mounts)

@@ -70,15 +70,17 @@ pub(crate) struct SharedListing {
 }
 
 /// The permission to read the next piece of a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ReadToken {
     /// A worker has it, or it is queued as a job, or the directory has ended.
+    #[default]
     InUse,
     /// It waits until fewer parts are queued.
     Waits,
 }
 
 /// The progress of the workers in a shared directory.
+#[derive(Default)]
 struct Progress {
     /// The directory's descriptor. Absent while it is closed.
     fd: Option<Arc<SharedFd>>,
@@ -128,17 +130,11 @@ impl SharedListing {
             is_gathered,
             progress: Mutex::new(Progress {
                 fd: Some(fd),
-                position: 0,
                 parts: 1,
-                queued_parts: 0,
-                token: ReadToken::InUse,
                 withheld_entries: begun.entry_count(),
                 withheld: vec![begun],
-                missing: Vec::new(),
-                lost_sight: false,
-                released: false,
-                failed: None,
                 seen,
+                ..Progress::default()
             }),
         })
     }

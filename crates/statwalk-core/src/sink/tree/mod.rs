@@ -118,10 +118,7 @@ impl Tree {
         for (worker, state) in states.into_iter().enumerate() {
             for block in state.blocks {
                 let index = block.number as usize;
-                if tree.blocks.len() <= index {
-                    tree.blocks.resize_with(index + 1, || None);
-                    tree.block_names.resize(index + 1, 0);
-                }
+                tree.make_room_for(index);
                 tree.blocks[index] = Some(block.records.into_boxed_slice());
                 tree.block_names[index] = worker as u16;
             }
@@ -176,12 +173,16 @@ impl Tree {
         tree
     }
 
+    fn make_room_for(&mut self, block: usize) {
+        if self.blocks.len() <= block {
+            self.blocks.resize_with(block + 1, || None);
+            self.block_names.resize(block + 1, 0);
+        }
+    }
+
     fn absorb_foreign(&mut self, worker: usize, id: u32, found: DirRecord) {
         let index = id as usize / BLOCK;
-        if self.blocks.len() <= index {
-            self.blocks.resize_with(index + 1, || None);
-            self.block_names.resize(index + 1, 0);
-        }
+        self.make_room_for(index);
         let block = self.blocks[index]
             .get_or_insert_with(|| vec![DirRecord::EMPTY; BLOCK].into_boxed_slice());
         let record = &mut block[id as usize % BLOCK];
