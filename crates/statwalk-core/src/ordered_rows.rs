@@ -263,7 +263,7 @@ impl OrderedRows {
         if self.held.is_empty() && orphans.is_empty() && knows_all_of(&self.known, rows.entries()) {
             return self.give(rows, epoch);
         }
-        let directories = match orphans.is_empty() {
+        let mut directories = match orphans.is_empty() {
             true => rows.take_directories(),
             false => all_but(rows.columns_mut().1, &orphans),
         };
@@ -273,10 +273,9 @@ impl OrderedRows {
             orphans: orphans.len(),
             epoch: Arc::clone(&epoch),
         });
-        let found = self.find_orphans(&directories.ids);
-        for directories in [directories, found] {
-            self.give(self.rows.rows_of(directories), Arc::clone(&epoch));
-        }
+        self.find_orphans(&mut directories);
+        let held = &self.held.last().expect("it was pushed above").rows;
+        self.give(held.with_columns(Columns::default(), directories), epoch);
         self.release();
     }
 
@@ -295,22 +294,19 @@ impl OrderedRows {
         orphans
     }
 
-    /// The directories that waited for some, or for those, each after its parent.
-    fn find_orphans(&mut self, parents: &[u32]) -> Directories {
-        let mut found = Directories::default();
-        let mut parents = parents.to_vec();
-        while let Some(parent) = parents.pop() {
-            for Orphan { held, row } in self.orphans.remove(&parent).unwrap_or_default() {
+    /// Adds the directories that waited for some, or for those, each after its parent.
+    fn find_orphans(&mut self, directories: &mut Directories) {
+        let mut at = 0;
+        while let Some(parent) = directories.ids.get(at) {
+            for Orphan { held, row } in self.orphans.remove(parent).unwrap_or_default() {
                 let held = self.held.iter_mut().find(|other| other.number == held);
                 let held = held.expect("rows are held as long as they have an orphan");
                 held.orphans -= 1;
-                let directories = held.rows.directories();
-                self.known.add(directories, row);
-                found.push_row(directories, row);
-                parents.push(directories.ids[row]);
+                self.known.add(held.rows.directories(), row);
+                directories.push_row(held.rows.directories(), row);
             }
+            at += 1;
         }
-        found
     }
 
     /// Makes the entries ready whose directories are known.
@@ -592,12 +588,10 @@ mod tests {
         ordered.take(alone);
         assert!(!ordered.come_to_later(false));
         ordered.take(above);
-        for id in [0, 1] {
-            let Next::Value(rows) = ordered.next_within(Duration::ZERO) else {
-                panic!("rows come first");
-            };
-            assert_eq!(rows.directories().ids, [id]);
-        }
+        let Next::Value(rows) = ordered.next_within(Duration::ZERO) else {
+            panic!("rows come first");
+        };
+        assert_eq!(rows.directories().ids, [0, 1]);
         assert!(matches!(
             ordered.next_within(Duration::ZERO),
             Next::Failed(_)

@@ -385,19 +385,6 @@ impl GatheredRows {
         }
     }
 
-    /// Rows of directories alone.
-    pub(crate) fn rows_of(&self, mut directories: Directories) -> Rows {
-        if directories.is_empty() {
-            directories.columns.clear();
-            directories.columns.begin_names();
-        }
-        let mut tables = self.stock.take();
-        tables.directories = directories;
-        tables.epoch = None;
-        let stock = Arc::clone(&self.stock);
-        Rows { tables, stock }
-    }
-
     /// Takes the next rows, and waits for them up to a time.
     pub fn next_within(&mut self, timeout: Duration) -> Next<Rows> {
         if let Some(error) = self.errors.next() {
