@@ -3,12 +3,11 @@
 //! The actions of the list of keys.
 
 use statwalk_group::{FileType, GroupKey, Grouping};
+use statwalk_view::{Kind, grouped};
 use std::time::Duration;
 
-use statwalk_view::grouped;
-
 use crate::browser::{Browser, Mode};
-use crate::data::{Data, ItemId, Kind};
+use crate::data::{Data, ItemId};
 use crate::event::Effect;
 use crate::filter::{Bytes, Filter, SortKey};
 use crate::keys::Action;

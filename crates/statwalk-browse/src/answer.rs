@@ -3,9 +3,10 @@
 //! The answers to questions that can take long.
 
 use statwalk_group::GroupKey;
+use statwalk_view::Kind;
 use std::ops::ControlFlow;
 
-use crate::data::{Data, Entry, ItemId, Kind};
+use crate::data::{Data, Entry, ItemId};
 use crate::disk::Disk;
 use crate::filter::{Sort, SortKey, is_hidden};
 use crate::findings::findings;

@@ -6,11 +6,11 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use statwalk_view::{Charset, Colour, SizeFormat, counted};
+use statwalk_view::{Charset, Colour, Kind, SizeFormat, counted};
 
 use crate::answer::Answer;
 use crate::columns::{ListColumns, Widths};
-use crate::data::{Data, Item, ItemId, Kind};
+use crate::data::{Data, Item, ItemId};
 use crate::dialog::Dialog;
 use crate::event::{Details, Effect, Event, Key, ScanState};
 use crate::filter::{Bytes, Filter, Sort};

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use statwalk_view::NamePattern;
+use statwalk_view::{Kind, NamePattern, Notes};
 
 use crate::ReportState;
-use crate::data::{Data, Fault, ItemId, Kind, Notes};
+use crate::data::{Data, Fault, ItemId};
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::Filter;
 use crate::trial::{Small, Trial, assert_screen, id, renewed};

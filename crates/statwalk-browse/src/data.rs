@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
+use statwalk_view::{Kind, Notes};
+
 /// The number of an item. Only its data knows its meaning.
 ///
 /// An item keeps its number while a scan goes on. At its end a file can get another:
@@ -20,40 +22,6 @@ pub struct ItemId {
     pub scan: u64,
     /// The number within that scan.
     pub number: u64,
-}
-
-/// The kind of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A directory.
-    Directory,
-    /// A regular file.
-    File,
-    /// A symbolic link.
-    Link,
-    /// A device, a socket or a pipe, or something of unknown type.
-    Other,
-    /// Everything in a directory that has no row of its own, while a scan goes on.
-    Rest,
-}
-
-/// Facts about an item that change the meaning of its numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Notes {
-    /// The directory, or the attributes of the entry, could not be read.
-    pub is_unreadable: bool,
-    /// Something below could not be read: the numbers are lower bounds.
-    pub is_incomplete: bool,
-    /// The directory is left out by a pattern.
-    pub is_excluded: bool,
-    /// The directory is another file system that the scan does not enter.
-    pub is_mount: bool,
-    /// The directory changed each time that it was read.
-    pub has_changed: bool,
-    /// The bytes of the inode count under another of its names.
-    pub counts_elsewhere: bool,
-    /// The inode has other names.
-    pub has_other_names: bool,
 }
 
 /// An item, with the sums of its subtree.

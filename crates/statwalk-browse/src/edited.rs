@@ -9,7 +9,9 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::data::{Data, Fault, Inode, Item, ItemId, Kind, order_by_path};
+use statwalk_view::Kind;
+
+use crate::data::{Data, Fault, Inode, Item, ItemId, order_by_path};
 use crate::recount::Recount;
 use crate::removal::Manner;
 use crate::way::child;
@@ -515,8 +517,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::data::Kind;
     use crate::trial::{Small, id};
+    use statwalk_view::Kind;
 
     fn sums(data: &dyn Data, number: u64) -> (u128, u64) {
         let item = data.item(id(number)).expect("it is there");

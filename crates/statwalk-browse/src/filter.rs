@@ -3,9 +3,9 @@
 //! The choice of rows, and their order.
 
 use statwalk_group::{GroupKey, Grouping};
-use statwalk_view::{NamePattern, SizeFilter};
+use statwalk_view::{Kind, NamePattern, SizeFilter};
 
-use crate::data::{Item, Kind};
+use crate::data::Item;
 use crate::tally::group_of;
 
 /// Which of the two sizes is shown.

@@ -8,8 +8,10 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use statwalk_view::Kind;
+
 use crate::counted::Counted;
-use crate::data::{Data, Fault, Inode, Item, ItemId, Kind};
+use crate::data::{Data, Fault, Inode, Item, ItemId};
 use crate::filter::Filter;
 
 /// Other data, where only items that pass a filter count.

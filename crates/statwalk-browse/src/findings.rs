@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
-use statwalk_view::NamePattern;
+use statwalk_view::{Kind, NamePattern};
 
 use crate::answer::{Answer, BELOW_MAX, walk};
-use crate::data::{Data, Item, ItemId, Kind};
+use crate::data::{Data, Item, ItemId};
 use crate::filter::is_hidden;
 use crate::list::Query;
 use crate::ranking::Ranking;

@@ -59,7 +59,7 @@ mod way;
 pub use answer::{Answer, answer};
 pub use browser::{Browser, Options};
 pub use counted::Counted;
-pub use data::{Data, Entry, Fault, Inode, Item, ItemId, Kind, Notes};
+pub use data::{Data, Entry, Fault, Inode, Item, ItemId};
 pub use disk::Disk;
 pub use draw::Cursor;
 pub use edited::Edited;

@@ -4,8 +4,10 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use statwalk_view::Kind;
+
 use crate::answer::Answer;
-use crate::data::{Item, ItemId, Kind};
+use crate::data::{Item, ItemId};
 use crate::filter::{Bytes, Sort, SortKey};
 use crate::list::{All, ListRows, Query};
 

@@ -7,10 +7,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use statwalk_view::Kind;
 use statwalk_view::rebuildable::{Directories, Listing, Start, TraceKind, Traces, search};
 
 use crate::answer::{Answer, BELOW_MAX, STOP_PERIOD};
-use crate::data::{Data, Item, ItemId, Kind};
+use crate::data::{Data, Item, ItemId};
 use crate::disk::Disk;
 use crate::filter::is_hidden;
 use crate::list::{ListRows, Query};
@@ -120,7 +121,7 @@ fn trace_kind(item: &Item<'_>) -> TraceKind {
     match item.kind {
         Kind::Directory => TraceKind::Directory,
         Kind::File => TraceKind::File,
-        Kind::Link | Kind::Other | Kind::Rest => TraceKind::Other,
+        _ => TraceKind::Other,
     }
 }
 

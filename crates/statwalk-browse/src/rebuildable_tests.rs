@@ -2,8 +2,10 @@
 
 //! Tests of the view of directories that a program makes again.
 
+use statwalk_view::Kind;
+
 use crate::answer;
-use crate::data::{Data, Kind};
+use crate::data::Data;
 use crate::event::{Effect, Event, Key};
 use crate::filter::Filter;
 use crate::trial::{PlainDisk, Small, Trial, assert_screen, id, without};

@@ -7,7 +7,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::data::{Data, ItemId, Notes};
+use statwalk_view::Notes;
+
+use crate::data::{Data, ItemId};
 use crate::edited::{Edited, SumChange};
 
 /// The differences from the data.

@@ -12,9 +12,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use statwalk_view::NamePattern;
+use statwalk_view::{Kind, NamePattern};
 
-use crate::data::{Data, Inode, ItemId, Kind};
+use crate::data::{Data, Inode, ItemId};
 use crate::edited::Edited;
 use crate::filter::{Bytes, Filter};
 use crate::filtered::Filtered;

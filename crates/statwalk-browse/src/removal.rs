@@ -7,8 +7,10 @@
 
 use std::time::Duration;
 
+use statwalk_view::Kind;
+
 use crate::browser::{Browser, Mode};
-use crate::data::{Data, ItemId, Kind};
+use crate::data::{Data, ItemId};
 use crate::dialog::{Choice, Dialog};
 use crate::event::{Effect, Key};
 

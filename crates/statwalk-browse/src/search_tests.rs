@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use statwalk_view::NamePattern;
+use statwalk_view::{Kind, NamePattern};
 
-use crate::data::{Data, ItemId, Kind};
+use crate::data::{Data, ItemId};
 use crate::event::{Effect, Event, Key};
 use crate::filter::Filter;
 use crate::trial::{PlainDisk, Small, Trial, id, renewed, without};

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use statwalk_group::{Facts, FileType, GroupKey, Grouping};
+use statwalk_view::Kind;
 
 use crate::counted::Counted;
-use crate::data::{Data, Item, ItemId, Kind};
+use crate::data::{Data, Item, ItemId};
 
 /// A group with its sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) fn group_of(item: &Item<'_>, by: Grouping, now_ns: i64) -> GroupKey {
     let kind = match item.kind {
         Kind::Directory => FileType::Directory,
         Kind::File => FileType::File,
-        Kind::Link | Kind::Other | Kind::Rest => FileType::Unknown,
+        _ => FileType::Unknown,
     };
     // The numbers of a directory are those of its items, and few look for the size of a link.
     let is_apart = match by {

@@ -11,10 +11,10 @@ use std::time::Duration;
 use ratatui_core::buffer::{Buffer, Cell};
 use ratatui_core::layout::{Position, Rect};
 use ratatui_core::style::Modifier;
-use statwalk_view::{Charset, Colour, SizeFormat};
+use statwalk_view::{Charset, Colour, Kind, Notes, SizeFormat};
 
 use crate::Disk;
-use crate::data::{Data, Fault, Inode, Item, ItemId, Kind, Notes, order_by_path};
+use crate::data::{Data, Fault, Inode, Item, ItemId, order_by_path};
 use crate::edited::Edited;
 use crate::event::{Effect, Event, Key, ScanState};
 use crate::filter::Bytes;

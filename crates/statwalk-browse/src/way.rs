@@ -5,7 +5,9 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use crate::data::{Data, ItemId, Kind};
+use statwalk_view::Kind;
+
+use crate::data::{Data, ItemId};
 
 /// The names from a root to an item, and the kind of the item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

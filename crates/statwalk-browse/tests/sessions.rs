@@ -16,9 +16,9 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use statwalk_browse::{
     Browser, Bytes, Data, Disk, Effect, Event, Fault, Filtered, Inode, Item, ItemId, Key, Keymap,
-    Kind, Notes, Options, ScanState, answer,
+    Options, ScanState, answer,
 };
-use statwalk_view::{Charset, Colour, SizeFormat};
+use statwalk_view::{Charset, Colour, Kind, Notes, SizeFormat};
 
 const NOW_NS: i64 = 1_700_000_000_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;

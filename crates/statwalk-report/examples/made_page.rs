@@ -15,10 +15,10 @@ use std::fs::File;
 use std::io::Write;
 
 use statwalk_report::{
-    AgeGroup, Answer, Category, Choice, Detail, Ending, Facts, Flags, Kind, NO_OWNER, NONE, Names,
-    Owner, ReportTree, SizedTree, Sums, Totals, html,
+    AgeGroup, Answer, Category, Choice, Detail, Ending, Groups, NONE, Names, Owner, ReportTree,
+    Sums, Totals, html,
 };
-use statwalk_view::{Figures, Tree};
+use statwalk_view::{Figures, Kind, Tree};
 
 /// 2026-11-20 12:00 UTC.
 const NOW_S: i64 = 1_795_176_000;
@@ -279,12 +279,12 @@ impl Tree for MadeTree {
         Cow::Owned(name.into_bytes())
     }
 
-    fn is_dir(&self, node: usize) -> bool {
-        self.entry(node).is_ok_and(|entry| entry.is_dir)
-    }
-
-    fn count(&self, node: usize) -> u64 {
-        u64::from(self.entry(node).is_ok())
+    fn kind(&self, node: usize) -> Kind {
+        match self.entry(node) {
+            Ok(entry) if entry.is_dir => Kind::Directory,
+            Ok(_) => Kind::File,
+            Err(_) => Kind::Itself,
+        }
     }
 
     fn figures(&self, node: usize) -> Figures {
@@ -305,44 +305,30 @@ impl Tree for MadeTree {
         }
     }
 
-    fn children(&self, node: usize) -> impl Iterator<Item = usize> {
-        let entry = self.entry(node).ok().filter(|entry| entry.is_dir);
-        let own = entry.map(|_| self.entries.len() + node);
-        let first = entry.map_or(0, |entry| entry.first_child as usize);
-        let count = entry.map_or(0, |entry| entry.child_count as usize);
-        (first..first + count).chain(own)
+    fn for_each_child(&self, node: usize, mut each: impl FnMut(u128, usize)) {
+        let Some(directory) = self.entry(node).ok().filter(|entry| entry.is_dir) else {
+            return;
+        };
+        let first = directory.first_child as usize;
+        for child in first..first + directory.child_count as usize {
+            each(self.entries[child].allocated_bytes.into(), child);
+        }
+        each(own_bytes(directory).into(), self.entries.len() + node);
     }
 }
 
-impl SizedTree for MadeTree {}
-
 impl ReportTree for MadeTree {
-    fn facts(&self, node: usize) -> Facts {
-        let facts = Facts {
-            kind: Kind::Itself,
-            flags: Flags::default(),
-            owner: NO_OWNER,
-            category: NOT_FILES,
-            ending: NONE,
+    fn groups(&self, node: usize) -> Groups {
+        let (Ok(entry) | Err(entry)) = self.entry(node);
+        let (category, ending) = match self.kind(node) {
+            Kind::Directory => (NONE, NONE),
+            Kind::File => (entry.category, entry.category),
+            _ => (NOT_FILES, NONE),
         };
-        match self.entry(node) {
-            Ok(entry) if entry.is_dir => Facts {
-                kind: Kind::Directory,
-                owner: entry.owner.into(),
-                category: NONE,
-                ..facts
-            },
-            Ok(entry) => Facts {
-                kind: Kind::File,
-                owner: entry.owner.into(),
-                category: entry.category,
-                ending: entry.category,
-                ..facts
-            },
-            Err(directory) => Facts {
-                owner: directory.owner.into(),
-                ..facts
-            },
+        Groups {
+            owner: entry.owner.into(),
+            category,
+            ending,
         }
     }
 

@@ -217,11 +217,11 @@ pub struct Large {
     pub apparent_bytes: u64,
     /// The last modification in seconds since 1970, where it is known.
     pub newest_s: Option<i64>,
-    /// As in [`Facts::owner`](crate::Facts::owner).
+    /// As in [`Groups::owner`](crate::Groups::owner).
     pub owner: u32,
-    /// As in [`Facts::category`](crate::Facts::category).
+    /// As in [`Groups::category`](crate::Groups::category).
     pub category: u8,
-    /// As in [`Facts::ending`](crate::Facts::ending).
+    /// As in [`Groups::ending`](crate::Groups::ending).
     pub ending: u8,
 }
 

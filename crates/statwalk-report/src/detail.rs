@@ -2,13 +2,15 @@
 
 //! Which nodes of a tree are in a page.
 
+use statwalk_view::Tree;
+
 use crate::block::Columns;
 use crate::full::full;
 use crate::outline::{Cells, Outline};
 use crate::redaction::{Names, Naming, Place};
 use crate::stripe::Stripe;
 use crate::threads::{both, queue};
-use crate::tree::{ReportTree, SizedTree};
+use crate::tree::ReportTree;
 
 /// How much of the tree is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub struct Choice<N> {
 
 impl<N: Copy + Send + Sync> Choice<N> {
     /// Chooses nodes on another thread, while this one makes something else of the tree.
-    pub fn beside<T: SizedTree<Node = N>, A>(
+    pub fn beside<T: Tree<Node = N>, A>(
         tree: &T,
         detail: Detail,
         names: Names,

@@ -5,12 +5,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use statwalk_view::Figures;
 use statwalk_view::best_first::{Best, Candidate};
+use statwalk_view::{Figures, Kind, Notes};
 
 use crate::block::{Columns, NOTHING};
 use crate::redaction::{Naming, Place};
-use crate::tree::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree};
+use crate::stripe::Facts;
+use crate::tree::{Groups, ReportTree};
 
 /// About how many nodes a block has.
 const BLOCK_NODES: usize = 1 << 16;
@@ -153,18 +154,13 @@ impl<'a, T: ReportTree> Block<'a, T> {
         let tree = self.tree;
         let mut sum = Figures::default();
         for one in &packed {
-            let figures = tree.figures(one.node);
-            sum.allocated_bytes += figures.allocated_bytes;
-            sum.apparent_bytes += figures.apparent_bytes;
-            sum.entries += figures.entries;
-            sum.newest_mtime_ns = sum.newest_mtime_ns.max(figures.newest_mtime_ns);
+            sum.add(&tree.figures(one.node));
         }
+        sum.incomplete = false;
         let facts = Facts {
             kind: Kind::Roots,
-            flags: Flags::default(),
-            owner: NO_OWNER,
-            category: NONE,
-            ending: NONE,
+            notes: Notes::default(),
+            groups: Groups::NONE,
         };
         self.columns.open_stripe().push(facts, &sum, b"", NOTHING);
         self.cells.push(Cell {
@@ -172,7 +168,7 @@ impl<'a, T: ReportTree> Block<'a, T> {
             place: Place::ABOVE,
         });
         for one in packed {
-            let (facts, figures) = (tree.facts(one.node), tree.figures(one.node));
+            let (facts, figures) = (Facts::of(tree, one.node), tree.figures(one.node));
             self.columns
                 .open_stripe()
                 .push(facts, &figures, &one.name, 0);

@@ -44,4 +44,4 @@ pub use html::{Page, html};
 pub use markdown::markdown;
 pub use redaction::Names;
 pub use tally::{Tally, most};
-pub use tree::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree, SizedTree};
+pub use tree::{Groups, NO_OWNER, NONE, ReportTree};

@@ -4,9 +4,8 @@
 
 use std::cmp::Ordering;
 
+use statwalk_view::Tree;
 use statwalk_view::best_first::Candidate;
-
-use crate::tree::SizedTree;
 
 /// How many children a directory shows at least: with one alone, its table would say
 /// nothing.
@@ -27,7 +26,7 @@ pub(crate) struct Limit {
 impl Limit {
     /// The limit under which about so many nodes are chosen. The sum of a directory's other
     /// children counts as one.
-    pub(crate) fn new<T: SizedTree>(tree: &T, nodes_max: usize) -> Limit {
+    pub(crate) fn new<T: Tree>(tree: &T, nodes_max: usize) -> Limit {
         let mut highest = Highest::new(nodes_max.max(1));
         highest.add(u64::MAX, 1);
         let mut waiting = vec![tree.root()];

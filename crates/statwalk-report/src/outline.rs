@@ -2,12 +2,12 @@
 
 //! The nodes of a file in which not all are, in their order.
 
+use statwalk_view::Tree;
 use statwalk_view::best_first::{Best, Candidate, Rest, sort};
 
 use crate::block::NOTHING;
 use crate::limit::{AT_ONCE, Limit};
 use crate::stripe::Stripe;
-use crate::tree::SizedTree;
 
 /// The largest nodes of a tree, and sums of the others, each after its directory.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl<N> Cells<N> {
 
 impl<N: Copy> Outline<N> {
     /// Chooses about so many nodes.
-    pub(crate) fn new<T: SizedTree<Node = N>>(tree: &T, nodes_max: usize) -> Self {
+    pub(crate) fn new<T: Tree<Node = N>>(tree: &T, nodes_max: usize) -> Self {
         let mut limit = Limit::new(tree, nodes_max);
         let mut outline = Outline {
             done: Vec::new(),
@@ -122,7 +122,7 @@ impl<N: Copy> Outline<N> {
 
     /// Adds the children of a directory that are chosen, and the sum of the others. Those
     /// that are directories wait then, in their order.
-    fn open<T: SizedTree<Node = N>>(
+    fn open<T: Tree<Node = N>>(
         &mut self,
         tree: &T,
         at: usize,
@@ -171,7 +171,7 @@ impl<N: Copy> Outline<N> {
     }
 
     /// Of equals, the sum is the first: it has no name.
-    fn push_children<T: SizedTree<Node = N>>(
+    fn push_children<T: Tree<Node = N>>(
         &mut self,
         tree: &T,
         at: usize,

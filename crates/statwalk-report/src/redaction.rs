@@ -10,8 +10,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use statwalk_view::Kind;
+
 use crate::answer::Answer;
-use crate::tree::Kind;
 
 /// The names in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

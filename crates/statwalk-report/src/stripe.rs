@@ -2,13 +2,13 @@
 
 //! The columns of some thousand nodes that stand one after another in a block.
 
-use statwalk_view::Figures;
 use statwalk_view::best_first::{Candidate, before};
+use statwalk_view::{Figures, Kind, Notes};
 
 use crate::outline::Others;
 use crate::redaction::{Naming, Place};
 use crate::tally::Tally;
-use crate::tree::{Facts, Flags, Kind, NONE, ReportTree};
+use crate::tree::{Groups, NONE, ReportTree, flags_of, number_of};
 
 /// The time of a node whose time is not known.
 const NO_TIME: i64 = i64::MIN;
@@ -45,6 +45,23 @@ pub(crate) struct Wide {
     pub(crate) low: Vec<u64>,
     /// Bits 64 to 95; empty where all are 0.
     pub(crate) high: Vec<u32>,
+}
+
+/// The properties of a node beside its figures and its name.
+pub(crate) struct Facts {
+    pub(crate) kind: Kind,
+    pub(crate) notes: Notes,
+    pub(crate) groups: Groups,
+}
+
+impl Facts {
+    pub(crate) fn of<T: ReportTree>(tree: &T, node: T::Node) -> Facts {
+        Facts {
+            kind: tree.kind(node),
+            notes: tree.notes(node),
+            groups: tree.groups(node),
+        }
+    }
 }
 
 impl Wide {
@@ -107,7 +124,7 @@ impl Stripe {
         above: Place,
         naming: &mut Naming,
     ) -> Place {
-        let facts = tree.facts(node);
+        let facts = Facts::of(tree, node);
         let ending = || tree.ending(node).into_owned();
         let (name, place) = naming.of_node(above, facts.kind, tree.name(node), ending);
         self.push(facts, &tree.figures(node), &name, parent);
@@ -130,21 +147,20 @@ impl Stripe {
         let figures = others.sum.figures();
         let facts = Facts {
             kind: Kind::Rest,
-            flags: match figures.incomplete {
-                true => Flags::INCOMPLETE,
-                false => Flags::default(),
+            notes: Notes::default(),
+            groups: Groups {
+                owner: self.tally.owner(),
+                category: self.tally.category(),
+                ending: NONE,
             },
-            owner: self.tally.owner(),
-            category: self.tally.category(),
-            ending: NONE,
         };
         self.push(facts, &figures, b"", parent);
     }
 
     pub(crate) fn push(&mut self, facts: Facts, figures: &Figures, name: &[u8], parent: u32) {
         self.parent.push(parent);
-        self.kind.push(facts.kind as u8);
-        self.flags.push(facts.flags.bits());
+        self.kind.push(number_of(facts.kind));
+        self.flags.push(flags_of(figures, &facts.notes));
         self.allocated.push(figures.allocated_bytes);
         self.apparent.push(figures.apparent_bytes);
         self.entries.push(match facts.kind {
@@ -154,9 +170,9 @@ impl Stripe {
         let newest_ns = figures.newest_mtime_ns;
         let newest_s = newest_ns.map_or(NO_TIME, |ns| ns.div_euclid(SECOND_NS));
         self.newest_s.push(newest_s);
-        self.owner.push(facts.owner);
-        self.category.push(facts.category);
-        self.ending.push(facts.ending);
+        self.owner.push(facts.groups.owner);
+        self.category.push(facts.groups.category);
+        self.ending.push(facts.groups.ending);
         self.names.extend_from_slice(name);
         // There are 2^13 names, each far below 2^19 bytes.
         self.name_end.push(self.names.len() as u32);
@@ -165,12 +181,12 @@ impl Stripe {
     /// Whether a node has nodes below it.
     pub(crate) fn is_dir(&self, index: usize) -> bool {
         let kind = self.kind[index];
-        kind == Kind::Directory as u8 || kind == Kind::Roots as u8
+        kind == number_of(Kind::Directory) || kind == number_of(Kind::Roots)
     }
 
     /// Whether a node is a sum of others.
     pub(crate) fn is_rest(&self, index: usize) -> bool {
-        self.kind[index] == Kind::Rest as u8
+        self.kind[index] == number_of(Kind::Rest)
     }
 
     pub(crate) fn allocated(&self, index: usize) -> u128 {

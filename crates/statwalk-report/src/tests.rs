@@ -10,11 +10,13 @@ use std::collections::HashMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
+use statwalk_view::Kind;
 
 use self::decoded::{Block, Decoded, Shown};
 use self::sample::{Item, Sample, any_tree, directory, file};
+use crate::tree::number_of;
 use crate::{
-    Answer, Choice, Detail, Directory, Kind, NO_OWNER, NONE, Names, Page, ReportTree, Sums, html,
+    Answer, Choice, Detail, Directory, NO_OWNER, NONE, Names, Page, ReportTree, Sums, html,
     markdown,
 };
 
@@ -47,12 +49,12 @@ fn check_block(block: &Block) {
         let sum = |of: fn(&Shown) -> u128| children.iter().map(of).sum::<u128>();
         assert_eq!(sum(|child| child.allocated), node.allocated);
         assert_eq!(sum(|child| child.apparent), node.apparent);
-        let own = u64::from(node.kind == Kind::Directory as u8);
+        let own = u64::from(node.kind == number_of(Kind::Directory));
         let entries: u64 = children.iter().map(|child| child.entries).sum();
         assert_eq!(entries + own, node.entries);
         let rests = children
             .iter()
-            .filter(|child| child.kind == Kind::Rest as u8);
+            .filter(|child| child.kind == number_of(Kind::Rest));
         assert!(rests.count() <= 1);
     }
 }
@@ -74,12 +76,14 @@ fn check_most(tree: &Sample, block: &Block) {
             .collect();
         let mut hidden = by_name.clone();
         for (index, child) in children.iter().enumerate() {
-            if child.kind != Kind::Rest as u8 {
+            if child.kind != number_of(Kind::Rest) {
                 hidden.remove(&child.name[..]);
                 items.push((node.first_child as usize + index, by_name[&child.name[..]]));
             }
         }
-        let rest = children.iter().find(|child| child.kind == Kind::Rest as u8);
+        let rest = children
+            .iter()
+            .find(|child| child.kind == number_of(Kind::Rest));
         if let Some(rest) = rest {
             assert!(hidden.len() > 1 || hidden.contains_key(&b""[..]));
             let hidden = directory("", hidden.into_values().cloned().collect());
@@ -109,7 +113,8 @@ impl Ranks {
             let shown = block.children(at);
             ranks.large += usize::from(all.len() > 20 && !shown.is_empty());
             for (index, child) in all.iter().enumerate() {
-                let is_it = |node: &Shown| node.kind != Kind::Rest as u8 && node.name == child.name;
+                let is_it =
+                    |node: &Shown| node.kind != number_of(Kind::Rest) && node.name == child.name;
                 let place = shown.iter().position(is_it);
                 let rank = all[if index < 20 { 0 } else { index }].allocated();
                 match place {
@@ -270,7 +275,7 @@ fn the_largest_are_chosen_and_the_rest_is_one_sum() {
         .iter()
         .map(|child| child.name.clone())
         .collect();
-    assert_eq!(block.children(0)[0].kind, Kind::Rest as u8);
+    assert_eq!(block.children(0)[0].kind, number_of(Kind::Rest));
     assert_eq!((&names[1][..], &names[2][..]), (&b"f999"[..], &b"f998"[..]));
     assert!((98..=101).contains(&names.len()), "{}", names.len());
     assert!(!names.contains(&b"small".to_vec()));
@@ -296,7 +301,7 @@ fn the_directory_itself_alone_is_no_sum() {
     let last = page.blocks[0].nodes.last().unwrap();
     assert_eq!(
         (last.kind, last.allocated, last.entries),
-        (Kind::Itself as u8, 3, 0)
+        (number_of(Kind::Itself), 3, 0)
     );
 }
 

@@ -3,9 +3,8 @@
 //! The tree as a report needs to see it.
 
 use std::borrow::Cow;
-use std::ops::BitOr;
 
-use statwalk_view::Tree;
+use statwalk_view::{Figures, Kind, Notes, Tree};
 
 use crate::tally::Tally;
 
@@ -15,24 +14,15 @@ pub const NONE: u8 = u8::MAX;
 /// The owner of a node whose owner is not known.
 pub const NO_OWNER: u32 = u32::MAX;
 
-/// A tree of sizes and names, from which the nodes of a page are chosen.
-///
-/// [`Tree::children`] has the files, too, and a node of [`Kind::Itself`] for the bytes of a
-/// directory itself, with the name `""`: so the children of a directory sum to it.
-/// The names of roots are whole paths.
-pub trait SizedTree: Tree<Node: Send + Sync> + Sync {
-    /// Calls `each` with the children of a node, each with its bytes on disk. An iterator
-    /// over several kinds of children took a tenth of the time after a scan more.
-    fn for_each_child(&self, node: Self::Node, mut each: impl FnMut(u128, Self::Node)) {
-        (self.children(node)).for_each(|child| each(self.allocated_bytes(child), child));
-    }
-}
-
 /// A tree whose nodes have groups, too: a page can be made of it.
-pub trait ReportTree: SizedTree {
-    /// Returns the properties of a node. The owner and the category of a directory are those
+///
+/// The children of a directory have the files, too, and a node of [`Kind::Itself`] for the
+/// bytes of a directory itself, with the name `""`: so they sum to it. The names of roots are
+/// whole paths.
+pub trait ReportTree: Tree {
+    /// Returns the groups of a node. The owner and the category of a directory are those
     /// with most bytes below it, by [`most`](crate::most).
-    fn facts(&self, node: Self::Node) -> Facts;
+    fn groups(&self, node: Self::Node) -> Groups;
 
     /// Adds the bytes of a node and of all that is below it. A page asks for each child
     /// without a place in it, where other children of the same directory have one.
@@ -42,8 +32,8 @@ pub trait ReportTree: SizedTree {
             if self.is_dir(node) {
                 self.for_each_child(node, |_, child| waiting.push(child));
             } else {
-                let facts = self.facts(node);
-                tally.add_entry(facts.category, facts.owner, self.allocated_bytes(node));
+                let groups = self.groups(node);
+                tally.add_entry(groups.category, groups.owner, self.allocated_bytes(node));
             }
         }
     }
@@ -53,13 +43,9 @@ pub trait ReportTree: SizedTree {
     fn ending(&self, node: Self::Node) -> Cow<'_, [u8]>;
 }
 
-/// The properties of a node.
+/// The places of a node among the groups of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// The kind of entry.
-    pub kind: Kind,
-    /// Its flags.
-    pub flags: Flags,
+pub struct Groups {
     /// The index of its owner in [`Answer::owners`](crate::Answer::owners), or [`NO_OWNER`].
     pub owner: u32,
     /// The index of its category in [`Answer::categories`](crate::Answer::categories), or
@@ -69,53 +55,39 @@ pub struct Facts {
     pub ending: u8,
 }
 
-/// The kind of a node, by its number in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    /// A directory.
-    Directory = 0,
-    /// A regular file.
-    File = 1,
-    /// A symbolic link.
-    Link = 2,
-    /// Anything else.
-    Other = 3,
-    /// The entries of a directory that are not in the file, summed.
-    Rest = 4,
-    /// The bytes of a directory itself.
-    Itself = 5,
-    /// All roots together.
-    Roots = 7,
+impl Groups {
+    /// Those of a node that is in no group.
+    pub const NONE: Groups = Groups {
+        owner: NO_OWNER,
+        category: NONE,
+        ending: NONE,
+    };
 }
 
-/// The flags of a node, in bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
-
-impl Flags {
-    /// Something below was not read: the sums are a lower bound.
-    pub const INCOMPLETE: Flags = Flags(1);
-    /// It could not be read itself.
-    pub const UNREADABLE: Flags = Flags(2);
-    /// A pattern or a rule left it out.
-    pub const EXCLUDED: Flags = Flags(4);
-    /// It is another file system, which was not entered.
-    pub const CROSSING: Flags = Flags(8);
-    /// Its bytes count under another name.
-    pub const EXTRA_NAME: Flags = Flags(16);
-
-    /// Returns the bits.
-    #[must_use]
-    pub fn bits(self) -> u8 {
-        self.0
+/// The number of a kind in the file.
+pub(crate) fn number_of(kind: Kind) -> u8 {
+    match kind {
+        Kind::Directory => 0,
+        Kind::File => 1,
+        Kind::Link => 2,
+        Kind::Other => 3,
+        Kind::Rest => 4,
+        Kind::Itself => 5,
+        Kind::Roots => 7,
     }
 }
 
-impl BitOr for Flags {
-    type Output = Flags;
-
-    fn bitor(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
+/// The flags of a node in the file, in bits from the lowest.
+pub(crate) fn flags_of(figures: &Figures, notes: &Notes) -> u8 {
+    let flags = [
+        figures.incomplete,
+        notes.is_unreadable,
+        notes.is_excluded,
+        notes.is_mount,
+        notes.counts_elsewhere,
+    ];
+    (0..)
+        .zip(flags)
+        .map(|(bit, flag)| u8::from(flag) << bit)
+        .sum()
 }

@@ -32,6 +32,11 @@ mod size;
 mod spread;
 mod truncate;
 
+mod figures;
+mod kind;
+mod notes;
+mod tree;
+
 mod bar_plot;
 mod error_summary;
 mod list_table;
@@ -54,9 +59,12 @@ pub use date::{DateStyle, DateStyleError};
 pub use duration::duration;
 pub use error_summary::{ErrorCause, ErrorSummary};
 pub use escape::escape;
+pub use figures::Figures;
 pub use json_path::json_path;
+pub use kind::Kind;
 pub use list_table::{Align, Cell, Column, list_table};
 pub use name_pattern::{NamePattern, PatternError};
+pub use notes::Notes;
 pub use progress::Progress;
 pub use share::share;
 pub use shell_word::shell_word;
@@ -64,8 +72,7 @@ pub use size::{ParseSizeError, SizeFilter, SizeFormat, Unit};
 pub use spread::Spread;
 pub use summary::{Ending, NO_BLOCKS, Summary, sentences_of_stacked};
 pub use terminal::Terminal;
-pub use tree_table::{
-    Direction, Figures, Files, SizeColumn, Small, SortKey, Tree, TreeOptions, tree_table,
-};
+pub use tree::Tree;
+pub use tree_table::{Direction, Files, SizeColumn, Small, SortKey, TreeOptions, tree_table};
 pub use truncate::{text_width, truncate_end, truncate_to_width};
 pub use wrap::wrap;

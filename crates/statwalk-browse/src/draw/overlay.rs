@@ -2,12 +2,12 @@
 
 //! Boxes above the rows: help, facts about an item, the form of a filter.
 
-use statwalk_view::{SizeFormat, Unit, grouped, text_width};
+use statwalk_view::{Kind, SizeFormat, Unit, grouped, text_width};
 
 use super::canvas::{Canvas, Look};
 use super::cursor::Cursor;
 use crate::browser::Browser;
-use crate::data::{Data, Item, ItemId, Kind};
+use crate::data::{Data, Item, ItemId};
 use crate::event::Details;
 use crate::keys::TABLE;
 use crate::prompt::{FIELDS, Form, Line};

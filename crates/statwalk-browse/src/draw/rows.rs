@@ -3,14 +3,14 @@
 //! The rows, and only those that the screen has room for.
 
 use statwalk_group::{Extension, FileType, GroupKey};
-use statwalk_view::{age, bar, grouped, share, text_width, truncate_to_width};
+use statwalk_view::{Kind, age, bar, grouped, share, text_width, truncate_to_width};
 
 use super::canvas::{Canvas, Look};
 use super::cursor::Cursor;
 use super::foot::name_condition;
 use crate::browser::{Browser, HEAD_LINES, Mode};
 use crate::columns::Widths;
-use crate::data::{Data, Fault, Item, ItemId, Kind};
+use crate::data::{Data, Fault, Item, ItemId};
 use crate::keys::{Action, TABLE};
 use crate::list::ListRows;
 use crate::search;
@@ -312,7 +312,7 @@ fn letter(item: &Item<'_>, knows_empty: bool) -> char {
         _ if is_dir && knows_empty && item.entries <= 1 => 'e',
         Kind::Link | Kind::Other => '@',
         Kind::File if notes.has_other_names => 'h',
-        Kind::Directory | Kind::File | Kind::Rest => ' ',
+        _ => ' ',
     }
 }
 

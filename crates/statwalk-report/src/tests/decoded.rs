@@ -8,9 +8,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::inflate::decompress_to_vec;
 use serde_json::Value;
+use statwalk_view::Kind;
 
 use super::sample::Item;
-use crate::{Kind, NONE, Page};
+use crate::tree::number_of;
+use crate::{NONE, Page};
 
 /// The numbers and the blocks of a page.
 pub(super) struct Decoded {
@@ -67,7 +69,7 @@ impl Decoded {
         let parent = &self.blocks[below].nodes[parent];
         let first = parent.first_child as usize;
         let children = first..first + parent.child_count as usize;
-        let is_dir = node.kind == Kind::Directory as u8;
+        let is_dir = node.kind == number_of(Kind::Directory);
         Item {
             name: node.name.clone(),
             kind: match node.kind {

@@ -7,9 +7,9 @@ use std::cmp::Reverse;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use statwalk_view::{Figures, Tree};
+use statwalk_view::{Figures, Kind, Tree};
 
-use crate::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree, SizedTree};
+use crate::{Groups, NO_OWNER, NONE, ReportTree};
 
 /// An entry with all below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,12 +153,8 @@ impl<'a> Tree for &'a Sample {
         Cow::Borrowed(&node.name)
     }
 
-    fn is_dir(&self, node: &'a Item) -> bool {
-        node.kind == Kind::Directory
-    }
-
-    fn count(&self, node: &'a Item) -> u64 {
-        u64::from(node.kind != Kind::Itself)
+    fn kind(&self, node: &'a Item) -> Kind {
+        node.kind
     }
 
     fn figures(&self, node: &'a Item) -> Figures {
@@ -171,22 +167,18 @@ impl<'a> Tree for &'a Sample {
         }
     }
 
-    fn children(&self, node: &'a Item) -> impl Iterator<Item = &'a Item> {
-        node.children.iter()
+    fn for_each_child(&self, node: &'a Item, mut each: impl FnMut(u128, &'a Item)) {
+        (node.children.iter()).for_each(|child| each(child.allocated(), child));
     }
 }
 
-impl SizedTree for &Sample {}
-
 impl ReportTree for &Sample {
-    fn facts(&self, node: Self::Node) -> Facts {
+    fn groups(&self, node: Self::Node) -> Groups {
         let (category, owner) = match node.kind {
             Kind::Directory => node.most(),
             _ => (node.category, node.owner),
         };
-        Facts {
-            kind: node.kind,
-            flags: Flags::default(),
+        Groups {
             owner,
             category,
             ending: NONE,

@@ -9,7 +9,7 @@
 //! ```
 //! use std::borrow::Cow;
 //! use statwalk_view::best_first::{Best, BestFirst, Candidate};
-//! use statwalk_view::{Figures, Tree};
+//! use statwalk_view::{Figures, Kind, Tree};
 //!
 //! /// A directory with files of these sizes.
 //! struct Files([u64; 4]);
@@ -18,21 +18,21 @@
 //!     type Node = Option<usize>;
 //!     fn root(&self) -> Option<usize> { None }
 //!     fn name(&self, _: Option<usize>) -> Cow<'_, [u8]> { b"file".into() }
-//!     fn is_dir(&self, node: Option<usize>) -> bool { node.is_none() }
+//!     fn kind(&self, node: Option<usize>) -> Kind {
+//!         node.map_or(Kind::Directory, |_| Kind::File)
+//!     }
 //!     fn figures(&self, node: Option<usize>) -> Figures {
 //!         let bytes = node.map_or(self.0.iter().sum(), |index| self.0[index]);
 //!         Figures { allocated_bytes: bytes.into(), ..Figures::default() }
 //!     }
-//!     fn children(&self, _: Option<usize>) -> impl Iterator<Item = Option<usize>> {
-//!         (0..4).map(Some)
+//!     fn for_each_child(&self, _: Option<usize>, mut each: impl FnMut(u128, Option<usize>)) {
+//!         (0..4).for_each(|index| each(self.0[index].into(), Some(index)));
 //!     }
 //! }
 //!
 //! let files = Files([3, 70, 20, 7]);
 //! let mut largest = Best::new(&files, 3);
-//! for node in files.children(None) {
-//!     largest.add(Candidate { key: files.figures(node).allocated_bytes, node });
-//! }
+//! files.for_each_child(None, |key, node| largest.add(Candidate { key, node }));
 //! let mut choice = BestFirst::new(&files);
 //! choice.open(0, largest.finish());
 //! while choice.children(0).len() < 2 && let Some(step) = choice.next_step() {

@@ -28,7 +28,7 @@ impl Rest {
         self.has_blocks |= count == 0;
         // A directory without files has none, but a file always has one.
         self.has_unknown_time |= !is_dir && more.newest_mtime_ns.is_none();
-        self.add_figures(more);
+        self.figures.add(more);
     }
 
     /// Adds the rest of another directory.
@@ -37,16 +37,7 @@ impl Rest {
         self.dir_count += more.dir_count;
         self.has_blocks |= more.has_blocks;
         self.has_unknown_time |= more.has_unknown_time;
-        self.add_figures(&more.figures);
-    }
-
-    fn add_figures(&mut self, more: &Figures) {
-        let sum = &mut self.figures;
-        sum.allocated_bytes = sum.allocated_bytes.saturating_add(more.allocated_bytes);
-        sum.apparent_bytes = sum.apparent_bytes.saturating_add(more.apparent_bytes);
-        sum.entries = sum.entries.saturating_add(more.entries);
-        sum.newest_mtime_ns = sum.newest_mtime_ns.max(more.newest_mtime_ns);
-        sum.incomplete |= more.incomplete;
+        self.figures.add(&more.figures);
     }
 
     /// The sums.

@@ -5,12 +5,15 @@
 use std::borrow::Cow;
 
 use super::row::{Label, Names, Row};
-use super::{Figures, SizeColumn, Tree, TreeOptions};
+use super::{SizeColumn, TreeOptions};
 use crate::age::is_future;
 use crate::charset::Position;
 use crate::line::Line;
 use crate::list_table::{INCOMPLETE, SHARE_WIDTH};
-use crate::{SizeFormat, Style, age, bar, escape, grouped, share, text_width, truncate_to_width};
+use crate::{
+    Figures, Kind, SizeFormat, Style, Tree, age, bar, escape, grouped, share, text_width,
+    truncate_to_width,
+};
 
 /// The least room for a bar.
 const BAR_WIDTH_MIN: usize = 10;
@@ -172,9 +175,14 @@ impl<'a, T: Tree> Layout<'a, T> {
         line.finish(self.options.terminal)
     }
 
+    /// Whether the children of the root are rows without guides.
+    fn is_forest(&self) -> bool {
+        self.tree.kind(self.tree.root()) == Kind::Roots
+    }
+
     /// Returns the head of the names.
     fn title(&self) -> String {
-        match self.tree.is_forest() {
+        match self.is_forest() {
             true => PATH_TITLE.to_owned(),
             false => {
                 let name = self.tree.name(self.tree.root());
@@ -229,7 +237,7 @@ impl<'a, T: Tree> Layout<'a, T> {
 
     fn label(&self, row: &Row<T::Node>, positions: &[Position]) -> LabelText {
         // The trees of a forest stand at the left.
-        let prefix = self.prefix(&positions[usize::from(self.tree.is_forest())..]);
+        let prefix = self.prefix(&positions[usize::from(self.is_forest())..]);
         let mark = if row.figures.incomplete {
             INCOMPLETE
         } else {

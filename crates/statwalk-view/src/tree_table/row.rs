@@ -2,7 +2,7 @@
 
 //! A row, before it is a line.
 
-use super::Figures;
+use crate::Figures;
 use crate::charset::Position;
 
 /// The content of one line.

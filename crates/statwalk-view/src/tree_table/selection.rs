@@ -3,11 +3,11 @@
 //! Which nodes have rows.
 
 use super::row::{Label, Names, Row};
-use super::{Direction, Figures, Files, SizeColumn, Small, SortKey, Tree, TreeOptions};
-use crate::SizeFormat;
+use super::{Direction, Files, SizeColumn, Small, SortKey, TreeOptions};
 use crate::best_first::{Best, BestFirst, Candidate, Rest, Step};
 use crate::charset::Position;
 use crate::share::narrowed;
+use crate::{Figures, Kind, SizeFormat, Tree};
 
 /// The rows that small nodes have in every case: a directory of many small ones would
 /// else have none.
@@ -180,7 +180,8 @@ impl<'a, T: Tree> Selection<'a, T> {
             let directory = *row.chain.last().expect("a chain begins with a node");
             let (candidates, beyond) = self.largest_below(directory, room);
             // The root keeps its name, and so does a path that the user gave.
-            let may_go_on = row.row_depth > usize::from(self.tree.is_forest())
+            let is_forest = self.tree.kind(self.tree.root()) == Kind::Roots;
+            let may_go_on = row.row_depth > usize::from(is_forest)
                 && row.chain.len() < CHAIN_MAX
                 && self.has_room_below(row.depth + 1);
             let only = candidates.first().map(|candidate| candidate.node);
@@ -206,7 +207,7 @@ impl<'a, T: Tree> Selection<'a, T> {
     /// Returns the largest children of a directory, and the sum of the others.
     fn largest_below(&self, node: T::Node, room: usize) -> (Vec<Candidate<T::Node>>, Rest) {
         let mut best = Best::new(self.tree, room);
-        for node in self.tree.children(node) {
+        self.tree.for_each_child(node, |_, node| {
             let figures = self.tree.figures(node);
             let key = self.key(&figures);
             let may_show = (self.options.files == Files::Shown || self.tree.has_row(node))
@@ -216,7 +217,7 @@ impl<'a, T: Tree> Selection<'a, T> {
             } else {
                 best.beyond.add(self.tree, node, &figures);
             }
-        }
+        });
         best.finish()
     }
 

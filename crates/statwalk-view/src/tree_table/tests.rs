@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use std::cell::{Cell, RefCell};
+use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use proptest::prelude::*;
 
@@ -11,7 +13,7 @@ use super::*;
 use crate::best_first::{Best, Candidate, Rest};
 use crate::colour::plain;
 use crate::escape::tests::hostile_name;
-use crate::{Charset, Colour, text_width};
+use crate::{Charset, Colour, Kind, text_width};
 
 const GIB: u64 = 1 << 30;
 const MINUTE: i64 = 60_000_000_000;
@@ -23,7 +25,9 @@ const NOW: i64 = 20_000 * DAY;
 #[derive(Clone, Debug)]
 struct Item {
     name: Vec<u8>,
-    is_dir: bool,
+    kind: Kind,
+    /// How many files it stands for.
+    count: u64,
     figures: Figures,
     children: Vec<Item>,
 }
@@ -31,7 +35,8 @@ struct Item {
 fn file(name: &str, bytes: u64, entries: u64, age_ns: i64) -> Item {
     Item {
         name: name.as_bytes().to_vec(),
-        is_dir: false,
+        kind: Kind::File,
+        count: 1,
         figures: Figures {
             allocated_bytes: bytes.into(),
             apparent_bytes: u128::from(bytes) / 2,
@@ -45,23 +50,23 @@ fn file(name: &str, bytes: u64, entries: u64, age_ns: i64) -> Item {
 
 fn dir(name: &str, children: Vec<Item>) -> Item {
     let mut rest = Rest::default();
-    for (index, child) in children.iter().enumerate() {
-        rest.add(&Items(&children), Some(index), &child.figures);
+    for child in &children {
+        rest.add(&child, child, &child.figures);
     }
     let mut figures = rest.figures();
     figures.entries += 1;
     Item {
-        name: name.as_bytes().to_vec(),
-        is_dir: true,
+        kind: Kind::Directory,
         figures,
         children,
+        ..file(name, 0, 0, 0)
     }
 }
 
 /// A directory with sums of its own, which stand for a tree below it.
 fn leaf(name: &str, bytes: u64, entries: u64, age_ns: i64) -> Item {
     Item {
-        is_dir: true,
+        kind: Kind::Directory,
         ..file(name, bytes, entries, age_ns)
     }
 }
@@ -81,28 +86,6 @@ fn leaves(count: u64, bytes: u64, entries: u64, age_ns: i64) -> Vec<Item> {
         .collect()
 }
 
-/// Siblings, without a tree.
-struct Items<'a>(&'a [Item]);
-
-impl Tree for Items<'_> {
-    type Node = Option<usize>;
-    fn root(&self) -> Option<usize> {
-        None
-    }
-    fn name(&self, node: Option<usize>) -> Cow<'_, [u8]> {
-        Cow::Borrowed(node.map_or(b"", |index| &self.0[index].name))
-    }
-    fn is_dir(&self, node: Option<usize>) -> bool {
-        node.is_none_or(|index| self.0[index].is_dir)
-    }
-    fn figures(&self, node: Option<usize>) -> Figures {
-        node.map_or(Figures::default(), |index| self.0[index].figures)
-    }
-    fn children(&self, _: Option<usize>) -> impl Iterator<Item = Option<usize>> {
-        std::iter::empty()
-    }
-}
-
 impl<'a> Tree for &'a Item {
     type Node = &'a Item;
     fn root(&self) -> &'a Item {
@@ -111,14 +94,17 @@ impl<'a> Tree for &'a Item {
     fn name(&self, node: &'a Item) -> Cow<'_, [u8]> {
         Cow::Borrowed(&node.name)
     }
-    fn is_dir(&self, node: &'a Item) -> bool {
-        node.is_dir
+    fn kind(&self, node: &'a Item) -> Kind {
+        node.kind
+    }
+    fn count(&self, node: &'a Item) -> u64 {
+        node.count
     }
     fn figures(&self, node: &'a Item) -> Figures {
         node.figures
     }
-    fn children(&self, node: &'a Item) -> impl Iterator<Item = &'a Item> {
-        node.children.iter()
+    fn for_each_child(&self, node: &'a Item, mut each: impl FnMut(u128, &'a Item)) {
+        (node.children.iter()).for_each(|child| each(child.figures.allocated_bytes, child));
     }
 }
 
@@ -163,47 +149,22 @@ fn example() -> Item {
     with(with(dir("/data", vec![home, projects]), others), vec![])
 }
 
-/// A tree that gives the files of its root as one node.
-struct Bundled {
-    files: u64,
-    newest_mtime_ns: Option<i64>,
-}
-
-impl Tree for Bundled {
-    type Node = u8;
-    fn root(&self) -> u8 {
-        0
-    }
-    fn name(&self, _: u8) -> Cow<'_, [u8]> {
-        Cow::Borrowed(b"dir")
-    }
-    fn is_dir(&self, node: u8) -> bool {
-        node < 2
-    }
-    fn count(&self, node: u8) -> u64 {
-        if node == 2 { self.files } else { 1 }
-    }
-    fn figures(&self, node: u8) -> Figures {
-        Figures {
-            allocated_bytes: 1 << 10,
-            entries: self.count(node),
-            newest_mtime_ns: self.newest_mtime_ns.filter(|_| node == 2),
-            ..Figures::default()
-        }
-    }
-    fn children(&self, node: u8) -> impl Iterator<Item = u8> {
-        if node == 0 { 1..3 } else { 0..0 }
-    }
+/// The files of a directory as one node, as a tree gives them that keeps none.
+fn bundle(bytes: u64, files: u64, newest_mtime_ns: Option<i64>) -> Item {
+    let mut item = file("files", bytes, files, 0);
+    (item.kind, item.count) = (Kind::Rest, files);
+    item.figures.newest_mtime_ns = newest_mtime_ns;
+    item
 }
 
 #[test]
 fn files_that_are_not_kept_are_counted() {
     let check = |files, newest_mtime_ns, expected: &str| {
-        let tree = Bundled {
-            files,
-            newest_mtime_ns,
-        };
-        let lines = tree_table(&tree, &rows(9));
+        let mut empty = leaf("dir", 1 << 10, 1, 0);
+        empty.figures.newest_mtime_ns = None;
+        let files = bundle(1 << 10, files, newest_mtime_ns);
+        let root = dir("/", vec![empty, files]);
+        let lines = tree_table(&&root, &rows(9));
         assert_eq!(lines[1..].len(), 2, "{lines:?}");
         assert!(lines[1].ends_with("├── dir/"), "{lines:?}");
         assert!(lines[2].ends_with(expected), "{lines:?}");
@@ -526,51 +487,13 @@ fn of_equal_directories_the_first_is_opened() {
     assert_eq!(names(&root, &rows(4)), ["a/", "a1/", "other/", "b/"]);
 }
 
-/// A directory whose tree does not keep its 300 files: one node for all.
-struct Merged {
-    newest_mtime_ns: Option<i64>,
-}
-
-impl Tree for Merged {
-    type Node = &'static str;
-    fn root(&self) -> &'static str {
-        "/"
-    }
-    fn name(&self, node: &'static str) -> Cow<'_, [u8]> {
-        node.as_bytes().into()
-    }
-    fn is_dir(&self, node: &'static str) -> bool {
-        node != "files"
-    }
-    fn count(&self, node: &'static str) -> u64 {
-        if node == "files" { 300 } else { 1 }
-    }
-    fn figures(&self, node: &'static str) -> Figures {
-        let newest_mtime_ns = match node {
-            "files" => self.newest_mtime_ns,
-            _ => Some(NOW - HOUR),
-        };
-        Figures {
-            allocated_bytes: if node == "a" { 2048 } else { 1024 },
-            entries: self.count(node),
-            newest_mtime_ns,
-            ..Figures::default()
-        }
-    }
-    fn children(&self, node: &'static str) -> impl Iterator<Item = &'static str> {
-        let children: &[_] = if node == "/" {
-            &["files", "b", "a"]
-        } else {
-            &[]
-        };
-        children.iter().copied()
-    }
-}
-
 #[test]
 fn one_node_can_stand_for_many_files() {
     let check = |newest_mtime_ns, rows_max, expected: &str| {
-        let lines = tree_table(&Merged { newest_mtime_ns }, &rows(rows_max));
+        let dirs = [leaf("b", 1024, 1, HOUR), leaf("a", 2048, 1, HOUR)];
+        let mut children = vec![bundle(1024, 300, newest_mtime_ns)];
+        children.extend(dirs);
+        let lines = tree_table(&&dir("/", children), &rows(rows_max));
         let last = lines.last().unwrap();
         assert!(last.ends_with(expected), "{last}");
     };
@@ -850,8 +773,8 @@ fn outer_guides_are_left_out_where_the_tree_is_deep() {
 
 /// A tree of 10^12 directories, which are made when they are looked at.
 struct Endless {
-    touched: Cell<u64>,
-    opened: RefCell<Vec<u64>>,
+    touched: AtomicU64,
+    opened: Mutex<Vec<u64>>,
 }
 
 impl Tree for Endless {
@@ -863,30 +786,34 @@ impl Tree for Endless {
     fn name(&self, (_, path): (u32, u64)) -> Cow<'_, [u8]> {
         (path % 1000).to_string().into_bytes().into()
     }
-    fn is_dir(&self, _: (u32, u64)) -> bool {
-        self.touched.set(self.touched.get() + 1);
-        true
+    fn kind(&self, _: (u32, u64)) -> Kind {
+        self.touched.fetch_add(1, Relaxed);
+        Kind::Directory
+    }
+    fn count(&self, _: (u32, u64)) -> u64 {
+        1
     }
     fn figures(&self, (depth, path): (u32, u64)) -> Figures {
-        self.touched.set(self.touched.get() + 1);
+        self.touched.fetch_add(1, Relaxed);
         Figures {
             allocated_bytes: (1 << 60 >> (10 * depth)) + u128::from(path % 1000),
             entries: 1000u64.pow(4 - depth),
             ..Figures::default()
         }
     }
-    fn children(&self, (depth, path): (u32, u64)) -> impl Iterator<Item = (u32, u64)> {
-        self.opened.borrow_mut().push(path);
+    fn for_each_child(&self, (depth, path): (u32, u64), mut each: impl FnMut(u128, (u32, u64))) {
+        self.opened.lock().unwrap().push(path);
         let count = if depth < 4 { 1000 } else { 0 };
-        (0..count).map(move |index| (depth + 1, path * 1000 + index))
+        // The table looks at the figures by itself.
+        (0..count).for_each(|index| each(0, (depth + 1, path * 1000 + index)));
     }
 }
 
 #[test]
 fn what_is_not_shown_is_not_looked_at() {
     let tree = Endless {
-        touched: Cell::new(0),
-        opened: RefCell::default(),
+        touched: AtomicU64::new(0),
+        opened: Mutex::default(),
     };
     let lines = tree_table(&tree, &rows(30));
     assert_eq!(lines.len(), 31);
@@ -894,7 +821,7 @@ fn what_is_not_shown_is_not_looked_at() {
     // The rows are the root's largest children and the rest. Each was opened
     // once, to see whether something in it is larger than the next, or is the
     // only thing in it, and no grandchild was.
-    let mut opened = tree.opened.take();
+    let mut opened = tree.opened.into_inner().unwrap();
     opened.sort_unstable();
     let rows = (1000 - 29)..1000;
     assert!(
@@ -902,7 +829,7 @@ fn what_is_not_shown_is_not_looked_at() {
             .into_iter()
             .all(|path| path == 0 || rows.contains(&path))
     );
-    let touched = tree.touched.get();
+    let touched = tree.touched.into_inner();
     assert!(touched < 31 * 1000 * 4, "{touched}");
 }
 
@@ -1039,25 +966,27 @@ proptest! {
     fn the_largest_are_kept(keys in proptest::collection::vec(0u64..50, 0..400), wanted in 1usize..40) {
         let items: Vec<Item> = keys.iter().enumerate()
             .map(|(index, &key)| leaf(&format!("{index:04}"), key, 1, 0)).collect();
-        let tree = Items(&items);
-        let mut best = Best::new(&tree, wanted);
-        for (index, &key) in keys.iter().enumerate() {
-            let key = u128::from(key);
+        let root = &dir("/", items);
+        let mut best = Best::new(&root, wanted);
+        root.for_each_child(root, |key, node| {
             if best.is_wanted(key) {
-                best.add(Candidate { key, node: Some(index) });
+                best.add(Candidate { key, node });
             } else {
-                best.beyond.add(&tree, Some(index), &items[index].figures);
+                best.beyond.add(&root, node, &node.figures);
             }
-        }
+        });
         let (kept, beyond) = best.finish();
-        let mut sorted: Vec<usize> = (0..keys.len()).collect();
-        sorted.sort_by_key(|&index| (Reverse(keys[index]), index));
+        let mut sorted: Vec<_> = root.children.iter().map(|item| &item.name).collect();
+        sorted.sort_by_key(|name| {
+            let index: usize = str::from_utf8(name).unwrap().parse().unwrap();
+            (Reverse(keys[index]), index)
+        });
         sorted.truncate(wanted);
         prop_assert_eq!(beyond.count as usize + kept.len(), keys.len());
         let all: u64 = keys.iter().sum();
         let kept_sum: u128 = kept.iter().map(|candidate| candidate.key).sum();
         prop_assert_eq!(beyond.figures().allocated_bytes + kept_sum, u128::from(all));
-        let kept: Vec<usize> = kept.iter().map(|candidate| candidate.node.unwrap()).collect();
+        let kept: Vec<_> = kept.iter().map(|candidate| &candidate.node.name).collect();
         prop_assert_eq!(kept, sorted);
     }
 }

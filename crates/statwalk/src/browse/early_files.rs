@@ -11,8 +11,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use statwalk_browse::{Item, Kind, Notes};
+use statwalk_browse::Item;
 use statwalk_core::{Attributes, DirId, Fields, FileType, Fill, Found, Next, Scan, Source};
+use statwalk_view::{Kind, Notes};
 
 /// The most files of a directory that are rows before the scan ends: the largest.
 const ROWS_MAX: usize = 10_000;

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use statwalk_browse::{Data, Entry, Fault, Inode, Item, ItemId, Kind, Notes};
+use statwalk_browse::{Data, Entry, Fault, Inode, Item, ItemId};
 use statwalk_core::{DirId, LiveDir, LiveTree};
+use statwalk_view::{Kind, Notes};
 
 use super::early_files::EarlyFiles;
 use super::place::Place;

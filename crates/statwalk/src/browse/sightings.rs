@@ -12,11 +12,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use statwalk_browse::{Data, ItemId, Kind};
+use statwalk_browse::{Data, ItemId};
 use statwalk_remove::{
     EntryType, Freshness, Known, Lookout, Monitor, Reading, Refusal, Root, Sighting, Step,
 };
-use statwalk_view::{Charset, escape};
+use statwalk_view::{Charset, Kind, escape};
 
 use crate::request::Request;
 use crate::system::clock;
@@ -88,7 +88,7 @@ impl Way {
                 Kind::Link => Some(EntryType::Link),
                 // Its type can be unknown.
                 Kind::Other => None,
-                Kind::Rest => return None,
+                Kind::Rest | Kind::Itself | Kind::Roots => return None,
             };
             let step = Step {
                 name: item.name.into_owned(),

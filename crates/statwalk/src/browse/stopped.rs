@@ -13,11 +13,11 @@ use std::sync::mpsc::channel;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use statwalk_browse::{Data, Edited, Filter, Filtered, Item, ItemId, Kind, item_at};
+use statwalk_browse::{Data, Edited, Filter, Filtered, Item, ItemId, item_at};
 use statwalk_core::Scan;
 use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::{Random, Scratch};
-use statwalk_view::NamePattern;
+use statwalk_view::{Kind, NamePattern};
 
 use super::message::Message;
 use super::scan::LiveScan;

@@ -10,7 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use statwalk_browse::{Data, ItemId, Kind, child};
+use statwalk_browse::{Data, ItemId, child};
+use statwalk_view::Kind;
 
 /// The directory of a trash with the items.
 const FILES: &str = "files";

@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use statwalk_browse::{Data, Fault, Inode, Item, ItemId, Kind, Notes};
+use statwalk_browse::{Data, Fault, Inode, Item, ItemId};
 use statwalk_core::{Cause, DirId, DirState, FileId, FileType, Node, NodeKind, Report, Tree};
+use statwalk_view::{Kind, Notes};
 
 use super::early_files::{EarlyFiles, Files};
 use super::place::Place;

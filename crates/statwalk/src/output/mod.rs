@@ -18,9 +18,9 @@ pub(crate) mod own_names;
 pub(crate) mod plain;
 pub(crate) mod printer;
 pub(crate) mod rows;
+pub(crate) mod scanned_tree;
 pub(crate) mod space_list;
 pub(crate) mod space_table;
-pub(crate) mod tree_picture;
 
 use std::io::{self, BufWriter, Write};
 

@@ -15,11 +15,12 @@ use statwalk_view::{SizeColumn, counted};
 use super::group_sums::GroupSums;
 use super::hints::Hints;
 use super::survey::{NOT_FILES, Survey};
-use super::tree::{Indices, Part, ScannedTree, bytes, place_of_owner};
+use super::tree::{Indices, Reported, place_of_owner, reported};
 use crate::answer::about::{About, Root};
 use crate::answer::largest_files::{LargestFiles, largest_files};
 use crate::answer::owner_names::{OwnerNames, Owners};
 use crate::output::rows::largest_directories;
+use crate::output::scanned_tree::{Part, bytes};
 use crate::rebuildable::{self, FoundTraces, TraceSink};
 
 /// How many files are listed.
@@ -55,14 +56,10 @@ pub(crate) fn answer<'a>(
     about: &About,
     spaces: Vec<Space>,
     page: Option<(Detail, Names)>,
-) -> (Answer, ScannedTree<'a>, Option<Choice<Part>>) {
+) -> (Answer, Reported<'a>, Option<Choice<Part>>) {
     let words: Vec<&OsStr> = about.roots.iter().map(Root::word).collect();
     let (started_ns, ended_ns) = (about.origin.started_ns, about.ended_ns());
-    let tree = ScannedTree {
-        tree: &scan.tree,
-        paths: about.roots.iter().map(whole_path).collect(),
-        indices: (),
-    };
+    let tree = reported(&scan.tree, about.roots.iter().map(whole_path).collect());
     let totals = totals(&about.roots);
     let errors = errors(&tree, about);
     let count = || {
@@ -96,11 +93,7 @@ pub(crate) fn answer<'a>(
         hide_unknown(&listed, &mut endings);
     }
     let (ages, sizes, percentiles) = (survey.ages(), survey.sizes(), survey.percentiles());
-    let tree = ScannedTree {
-        tree: tree.tree,
-        paths: tree.paths,
-        indices: indices(survey, &owners, &categories, &listed),
-    };
+    let tree = tree.with_indices(indices(survey, &owners, &categories, &listed));
     let mut categories: Vec<Category> = (categories.into_iter())
         .map(|(category, sums)| Category {
             key: category.name().to_owned(),
@@ -212,7 +205,7 @@ fn whole_path(root: &Root) -> Vec<u8> {
     whole
 }
 
-fn present_roots(tree: &ScannedTree<'_>, about: &About) -> Vec<Vec<u8>> {
+fn present_roots(tree: &Reported<'_>, about: &About) -> Vec<Vec<u8>> {
     let roots = tree.paths.iter().zip(&about.roots);
     let present =
         roots.filter(|(_, root)| root.gaps.missing.is_none() && !root.gaps.reached_earlier);
@@ -236,7 +229,7 @@ fn totals(roots: &[Root]) -> statwalk_report::Totals {
 }
 
 /// The missing roots, and the entries that could not be read.
-fn errors(tree: &ScannedTree<'_, ()>, about: &About) -> Vec<Failed> {
+fn errors(tree: &Reported<'_, ()>, about: &About) -> Vec<Failed> {
     let errors = about.errors().map(|error| Failed {
         path: whole_path_of(tree, about, error.path),
         operation: error.op.name().to_owned(),
@@ -246,7 +239,7 @@ fn errors(tree: &ScannedTree<'_, ()>, about: &About) -> Vec<Failed> {
 }
 
 /// The path of an entry, whose beginning is a root as the user gave it.
-fn whole_path_of(tree: &ScannedTree<'_, ()>, about: &About, path: &[u8]) -> Vec<u8> {
+fn whole_path_of(tree: &Reported<'_, ()>, about: &About, path: &[u8]) -> Vec<u8> {
     let below = |root: &[u8]| {
         let rest = path.strip_prefix(root)?;
         let is_whole = rest.is_empty() || rest.starts_with(b"/") || root.ends_with(b"/");
@@ -265,7 +258,7 @@ fn whole_path_of(tree: &ScannedTree<'_, ()>, about: &About, path: &[u8]) -> Vec<
     }
 }
 
-fn large(tree: &ScannedTree<'_>, file: &TopOf) -> Large {
+fn large(tree: &Reported<'_>, file: &TopOf) -> Large {
     let attributes = &file.attributes;
     let name = &file.path[..];
     Large {
@@ -279,7 +272,7 @@ fn large(tree: &ScannedTree<'_>, file: &TopOf) -> Large {
     }
 }
 
-fn directories(tree: &ScannedTree<'_, ()>, by: SizeColumn) -> Vec<Directory> {
+fn directories(tree: &Reported<'_, ()>, by: SizeColumn) -> Vec<Directory> {
     let nodes = largest_directories(tree.tree, by, |_| true, DIRECTORIES);
     let nodes = nodes.into_iter().map(|node| {
         let (allocated_bytes, apparent_bytes) = bytes(&node);

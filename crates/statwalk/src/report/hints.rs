@@ -9,8 +9,9 @@ use statwalk_report::{Failed, Hint, HintKind, Rebuildable, Sums};
 use statwalk_view::rebuildable::Rule;
 use statwalk_view::share;
 
-use super::tree::{ScannedTree, bytes};
+use super::tree::Reported;
 use crate::output::rows::roots;
+use crate::output::scanned_tree::bytes;
 
 /// How many lines there are of each kind.
 const OLD_MAX: usize = 3;
@@ -32,7 +33,7 @@ const NEW_SHARE_MIN: u128 = 100;
 
 /// The entries of a scan from which hints are taken.
 pub(super) struct Hints<'h, 'a> {
-    pub(super) tree: &'h ScannedTree<'a, ()>,
+    pub(super) tree: &'h Reported<'a, ()>,
     pub(super) largest: &'h [TopOf],
     pub(super) rebuildable: Vec<(Node<'a>, &'static Rule)>,
     pub(super) errors: &'h [Failed],

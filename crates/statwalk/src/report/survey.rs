@@ -15,8 +15,9 @@ use statwalk_report::{AgeGroup, Ending, SizeGroup, Sums, Tally};
 
 use super::group_sums::GroupSums;
 use super::tallies::Tallies;
-use super::tree::{bytes_of_directory, bytes_of_file, place_or_none};
+use super::tree::place_or_none;
 use crate::output::rows::roots;
+use crate::output::scanned_tree::{bytes_of_directory, bytes_of_file};
 
 const SECOND_NS: i64 = 1_000_000_000;
 

@@ -4,22 +4,32 @@
 
 use std::borrow::Cow;
 
-use statwalk_core::{
-    Category, DirId, DirState, Extension, FileType, Node, NodeId, NodeKind, TopOf, Tree, TreeFile,
-};
-use statwalk_report::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree, SizedTree, Tally};
-use statwalk_view::Figures;
+use statwalk_core::{Category, DirId, Extension, FileType, Node, TopOf, Tree, TreeFile};
+use statwalk_report::{Groups, NO_OWNER, NONE, ReportTree, Tally};
+use statwalk_view::Tree as _;
 
 use super::tallies::Tallies;
 use crate::output::rows::roots;
+use crate::output::scanned_tree::{Own, Part, ScannedTree, bytes_of_file, name_of_file};
 
 /// A tree with files and owners, and the indices of groups; without them, `()`, it has sizes
 /// and names alone.
-pub(crate) struct ScannedTree<'a, I = Indices> {
-    pub(super) tree: &'a Tree,
-    /// The whole paths of all roots, in the order of the scan.
-    pub(super) paths: Vec<Vec<u8>>,
-    pub(super) indices: I,
+pub(crate) type Reported<'a, I = Indices> = ScannedTree<'static, &'a Tree, I>;
+
+/// A tree without indices. Its roots have their whole paths.
+pub(super) fn reported(tree: &Tree, paths: Vec<Vec<u8>>) -> Reported<'_, ()> {
+    let mut roots = roots(tree);
+    let top = match (roots.next(), roots.next()) {
+        (Some((index, _)), None) => Part::Root(index as u32),
+        _ => Part::All,
+    };
+    drop(roots);
+    ScannedTree {
+        paths,
+        top,
+        own: Own::Everywhere,
+        ..ScannedTree::new(tree)
+    }
 }
 
 /// The places of groups in an answer.
@@ -42,22 +52,6 @@ pub(crate) struct Indices {
     /// The place of the category of what is no file.
     pub(super) not_files: u8,
 }
-
-/// A node of the tree, in 16 bytes: a page has many of them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Part {
-    /// All roots together.
-    All,
-    /// A root, by its index.
-    Root(u32),
-    /// A directory or a file.
-    Node(NodeId),
-    /// So many bytes of a directory itself, as [`u64::to_ne_bytes`] has them: an integer
-    /// would have to lie at a multiple of 8, and make all parts larger.
-    Itself(DirId, [u8; 8]),
-}
-
-const _: () = assert!(size_of::<Option<Part>>() == 16);
 
 impl Indices {
     /// The category and the owner with most bytes of a directory.
@@ -121,65 +115,7 @@ pub(super) fn place_or_none<K: Copy + Ord>(places: &[(K, u8)], key: K) -> u8 {
     place(places, key).unwrap_or(NONE)
 }
 
-/// The kind of an entry that is no directory.
-pub(super) fn kind_of(kind: FileType) -> Kind {
-    match kind {
-        FileType::File => Kind::File,
-        FileType::Symlink => Kind::Link,
-        _ => Kind::Other,
-    }
-}
-
-/// The bytes that count under the name of a file: on disk, and apparent. A file that could
-/// not be read has none, and a flag that says so.
-pub(super) fn bytes_of_file(file: &TreeFile<'_>) -> (u64, u64) {
-    match file.is_extra_link() {
-        true => (0, 0),
-        false => (
-            file.allocated_bytes().unwrap_or(0),
-            file.apparent_bytes().unwrap_or(0),
-        ),
-    }
-}
-
-/// The bytes on the disk and the apparent ones of a node, and of all below a directory.
-pub(super) fn bytes(node: &Node<'_>) -> (u128, u128) {
-    match node.as_file() {
-        Some(file) => {
-            let (allocated_bytes, apparent_bytes) = bytes_of_file(&file);
-            (allocated_bytes.into(), apparent_bytes.into())
-        }
-        None => (
-            node.allocated_bytes().unwrap_or(0),
-            node.apparent_bytes().unwrap_or(0),
-        ),
-    }
-}
-
-/// The first of these [`bytes`].
-fn allocated_bytes(node: &Node<'_>) -> u128 {
-    match node.as_file() {
-        Some(file) => bytes_of_file(&file).0.into(),
-        None => bytes_of_directory(node),
-    }
-}
-
-/// The first of the [`bytes`] of a directory.
-pub(super) fn bytes_of_directory(node: &Node<'_>) -> u128 {
-    node.allocated_bytes().unwrap_or(0)
-}
-
-impl<'a, I> ScannedTree<'a, I> {
-    /// A directory or a file; absent for anything else.
-    #[inline]
-    fn node(&self, part: Part) -> Option<Node<'a>> {
-        match part {
-            Part::Root(index) => self.tree.root(index as usize),
-            Part::Node(id) => Some(self.tree.node(id)),
-            Part::All | Part::Itself(..) => None,
-        }
-    }
-
+impl<'a, I> Reported<'a, I> {
     /// The path of a node, which begins with the whole path of its root.
     pub(super) fn path(&self, node: Node<'a>) -> Vec<u8> {
         let mut names = Vec::new();
@@ -201,11 +137,6 @@ impl<'a, I> ScannedTree<'a, I> {
 
     /// The path of a file, which begins with the whole path of its root.
     pub(super) fn path_of(&self, file: &TopOf) -> Vec<u8> {
-        let name = file
-            .path
-            .rsplit(|&byte| byte == b'/')
-            .next()
-            .unwrap_or_default();
         let Some(dir) = file.dir_id else {
             let root = self.tree.root(file.root());
             return root.map_or_else(|| file.path.clone(), |root| self.path(root));
@@ -216,7 +147,7 @@ impl<'a, I> ScannedTree<'a, I> {
                 if !path.ends_with(b"/") {
                     path.push(b'/');
                 }
-                path.extend_from_slice(name);
+                path.extend_from_slice(name_of_file(file));
                 path
             }
             None => file.path.clone(),
@@ -224,63 +155,7 @@ impl<'a, I> ScannedTree<'a, I> {
     }
 }
 
-impl<'a> ScannedTree<'a> {
-    fn facts_of(&self, node: Node<'a>) -> Facts {
-        match node.as_file() {
-            Some(file) => self.facts_of_file(&file),
-            None => self.facts_of_directory(&node),
-        }
-    }
-
-    fn facts_of_file(&self, file: &TreeFile<'a>) -> Facts {
-        let mut flags = Flags::default();
-        if file.is_incomplete() {
-            flags = flags | Flags::INCOMPLETE | Flags::UNREADABLE;
-        }
-        if file.is_extra_link() {
-            flags = flags | Flags::EXTRA_NAME;
-        }
-        let (category, ending) = self.groups_of(file);
-        Facts {
-            kind: kind_of(file.kind()),
-            flags,
-            owner: self.indices.owner(file.uid()),
-            category,
-            ending,
-        }
-    }
-
-    fn facts_of_directory(&self, node: &Node<'a>) -> Facts {
-        let mut flags = match node.is_incomplete() {
-            true => Flags::INCOMPLETE,
-            false => Flags::default(),
-        };
-        let kind = match node.kind() {
-            NodeKind::Directory(state) => {
-                flags = flags
-                    | match state {
-                        DirState::Unreadable => Flags::UNREADABLE,
-                        DirState::Crossing => Flags::CROSSING,
-                        DirState::Excluded => Flags::EXCLUDED,
-                        _ => Flags::default(),
-                    };
-                Kind::Directory
-            }
-            _ => Kind::Other,
-        };
-        let (category, owner) = match node.dir_id() {
-            Some(directory) => self.indices.most(directory),
-            None => (NONE, NO_OWNER),
-        };
-        Facts {
-            kind,
-            flags,
-            owner,
-            category,
-            ending: NONE,
-        }
-    }
-
+impl Reported<'_> {
     /// Adds the bytes of a node, and returns whether all below it are known.
     fn add_known(&self, tally: &mut Tally, part: Part) -> bool {
         let indices = &self.indices;
@@ -314,7 +189,7 @@ impl<'a> ScannedTree<'a> {
     }
 
     /// The category and the ending of an entry that is no directory.
-    fn groups_of(&self, file: &TreeFile<'a>) -> (u8, u8) {
+    fn groups_of(&self, file: &TreeFile<'_>) -> (u8, u8) {
         match file.kind() {
             FileType::File => self.indices.groups(file),
             _ => (self.indices.not_files, NONE),
@@ -322,150 +197,30 @@ impl<'a> ScannedTree<'a> {
     }
 }
 
-fn figures_of(node: &Node<'_>) -> Figures {
-    let (allocated_bytes, apparent_bytes) = bytes(node);
-    if let Some(file) = node.as_file() {
-        return Figures {
-            allocated_bytes,
-            apparent_bytes,
-            entries: 1,
-            newest_mtime_ns: file.mtime_ns(),
-            incomplete: file.is_incomplete(),
-        };
-    }
-    Figures {
-        allocated_bytes,
-        apparent_bytes,
-        entries: node.entries(),
-        newest_mtime_ns: node.newest_mtime_ns(),
-        incomplete: node.is_incomplete(),
-    }
-}
-
-impl<I: Sync> statwalk_view::Tree for ScannedTree<'_, I> {
-    type Node = Part;
-
-    fn root(&self) -> Part {
-        let mut roots = roots(self.tree);
-        match (roots.next(), roots.next()) {
-            (Some((index, _)), None) => Part::Root(index as u32),
-            _ => Part::All,
-        }
-    }
-
-    fn name(&self, part: Part) -> Cow<'_, [u8]> {
-        match part {
-            Part::All | Part::Itself(..) => Cow::Borrowed(b""),
-            Part::Root(index) => Cow::Borrowed(&self.paths[index as usize]),
-            Part::Node(id) => Cow::Borrowed(self.tree.node(id).name()),
-        }
-    }
-
-    fn is_dir(&self, part: Part) -> bool {
-        match self.node(part) {
-            Some(node) => node.is_dir(),
-            None => matches!(part, Part::All),
-        }
-    }
-
-    fn count(&self, part: Part) -> u64 {
-        u64::from(!matches!(part, Part::Itself(..)))
-    }
-
-    fn figures(&self, part: Part) -> Figures {
-        match part {
-            Part::Root(_) | Part::Node(_) => {
-                let node = self.node(part);
-                node.map_or_else(Figures::default, |node| figures_of(&node))
+impl ReportTree for Reported<'_> {
+    fn groups(&self, part: Part) -> Groups {
+        let node = self.node(part);
+        let file = node.and_then(|node| node.as_file());
+        let directory = node.and_then(|node| node.dir_id());
+        let (owner, (category, ending)) = match (file, directory, part) {
+            (Some(file), ..) => (self.indices.owner(file.uid()), self.groups_of(&file)),
+            (None, Some(directory), _) => {
+                let (category, owner) = self.indices.most(directory);
+                (owner, (category, NONE))
             }
-            Part::Itself(_, bytes) => Figures {
-                allocated_bytes: u64::from_ne_bytes(bytes).into(),
-                ..Figures::default()
-            },
-            Part::All => {
-                let mut sum = Figures::default();
-                for root in roots(self.tree).map(|(_, root)| figures_of(&root)) {
-                    sum.allocated_bytes += root.allocated_bytes;
-                    sum.apparent_bytes += root.apparent_bytes;
-                    sum.entries += root.entries;
-                    sum.newest_mtime_ns = sum.newest_mtime_ns.max(root.newest_mtime_ns);
-                    sum.incomplete |= root.incomplete;
-                }
-                sum
+            (None, None, Part::Itself(directory, _)) => {
+                (self.owner_of(directory), (self.indices.not_files, NONE))
             }
-        }
-    }
-
-    fn allocated_bytes(&self, part: Part) -> u128 {
-        match (self.node(part), part) {
-            (Some(node), _) => allocated_bytes(&node),
-            (None, Part::Itself(_, bytes)) => u64::from_ne_bytes(bytes).into(),
-            (None, _) => self.figures(part).allocated_bytes,
-        }
-    }
-
-    fn children(&self, part: Part) -> impl Iterator<Item = Part> {
-        let mut children = Vec::new();
-        self.for_each_child(part, |_, child| children.push(child));
-        children.into_iter()
-    }
-}
-
-impl<'a, I: Sync> SizedTree for ScannedTree<'a, I> {
-    fn for_each_child(&self, part: Part, mut each: impl FnMut(u128, Part)) {
-        if let Part::All = part {
-            let roots = roots(self.tree);
-            return roots.for_each(|(index, root)| {
-                each(allocated_bytes(&root), Part::Root(index as u32));
-            });
-        }
-        let Some(directory) = self.node(part).filter(Node::is_dir) else {
-            return;
-        };
-        // The bytes that no entry so far has.
-        let mut rest = allocated_bytes(&directory);
-        let mut entry = |bytes: u128, node: Node<'a>| {
-            rest = rest.saturating_sub(bytes);
-            each(bytes, Part::Node(node.id()));
-        };
-        for child in directory.children() {
-            entry(bytes_of_directory(&child), child);
-        }
-        directory.for_each_file(|file| entry(bytes_of_file(&file).0.into(), file.node()));
-        if let Some(id) = directory.dir_id().filter(|_| rest > 0) {
-            // A directory itself has fewer than 2^64 bytes.
-            let bytes = u64::try_from(rest).unwrap_or(u64::MAX);
-            each(bytes.into(), Part::Itself(id, bytes.to_ne_bytes()));
-        }
-    }
-}
-
-impl ReportTree for ScannedTree<'_> {
-    fn facts(&self, part: Self::Node) -> Facts {
-        let nothing = Facts {
-            kind: Kind::Roots,
-            flags: Flags::default(),
-            owner: NO_OWNER,
-            category: NONE,
-            ending: NONE,
-        };
-        match (self.node(part), part) {
-            (Some(node), _) => self.facts_of(node),
-            (None, Part::Itself(directory, _)) => Facts {
-                kind: Kind::Itself,
-                owner: self.owner_of(directory),
-                category: self.indices.not_files,
-                ..nothing
-            },
-            (None, _) => {
+            (None, None, _) => {
                 let mut tally = Tally::default();
                 self.add_to(&mut tally, part);
-                Facts {
-                    owner: tally.owner(),
-                    category: tally.category(),
-                    ..nothing
-                }
+                (tally.owner(), (tally.category(), NONE))
             }
+        };
+        Groups {
+            owner,
+            category,
+            ending,
         }
     }
 

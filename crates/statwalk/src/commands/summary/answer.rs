@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use statwalk_core::{Node, RootTotals, TopOf, Tree};
 use statwalk_view::{
-    Align, Cell, Column, DateStyle, Direction, Files, SizeFormat, Small, SortKey, Terminal,
-    TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
+    Align, Cell, Column, DateStyle, Direction, Files, SizeColumn, SizeFormat, Small, SortKey,
+    Terminal, TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
 };
 
 use crate::answer::about::{About, Root};
@@ -22,7 +22,7 @@ use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
-use crate::output::tree_picture::{LargeFiles, TreePicture};
+use crate::output::scanned_tree::{LargeFiles, Own, ScannedTree};
 use crate::request::filters::NameFilters;
 use crate::request::{Form, Sizes, safe};
 use crate::system::screen::Screen;
@@ -416,14 +416,17 @@ impl SummaryAnswer {
             now_ns: self.about.ended_ns(),
             terminal: screen.terminal,
         };
-        let picture = TreePicture {
-            tree,
-            has_files: view.files == Files::Shown,
-            large_files: LargeFiles::new(&self.large_files),
+        let has_own = view.sizes.column == SizeColumn::Disk && view.counted == Counted::Sizes;
+        let picture = ScannedTree {
+            own: match has_own {
+                true => Own::Large,
+                false => Own::Nowhere,
+            },
+            large_files: (view.files == Files::Hidden).then(|| LargeFiles::new(&self.large_files)),
             counted: view.counted,
-            column: view.sizes.column,
             is_filtered: view.is_filtered,
             further_names: self.further_names(),
+            ..ScannedTree::new(tree)
         };
         tree_table(&picture, &options)
     }
