@@ -194,7 +194,7 @@ fn largest(
 }
 
 fn groups_answer(mut groups: Vec<GroupTally>, query: &Query) -> Answer {
-    let bytes = |tally: &GroupTally| tally.sums.bytes(query.bytes);
+    let bytes = |tally: &GroupTally| query.bytes.of_sums(&tally.sums);
     let whole = groups.iter().map(bytes).sum();
     let largest = groups.iter().map(bytes).max().unwrap_or(0);
     let has_order = |group| {
@@ -214,7 +214,11 @@ fn groups_answer(mut groups: Vec<GroupTally>, query: &Query) -> Answer {
             SortKey::Size if is_scale => by_group,
             SortKey::Size => bytes(b).cmp(&bytes(a)).then(by_group),
             SortKey::Entries => b.sums.entries.cmp(&a.sums.entries).then(by_group),
-            SortKey::Newest => b.sums.newest_ns.cmp(&a.sums.newest_ns).then(by_group),
+            SortKey::Newest => b
+                .sums
+                .newest_mtime_ns
+                .cmp(&a.sums.newest_mtime_ns)
+                .then(by_group),
             SortKey::Name | SortKey::Owner => by_group,
         };
         if query.sort.is_reversed {

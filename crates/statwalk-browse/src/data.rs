@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-use statwalk_view::{Kind, Notes};
+use statwalk_view::{Figures, Kind, Notes, Tree};
 
 /// The number of an item. Only its data knows its meaning.
 ///
@@ -46,6 +46,50 @@ pub struct Item<'a> {
     pub notes: Notes,
 }
 
+impl<'a> Item<'a> {
+    /// A node of a tree.
+    pub fn of<T: Tree>(tree: &'a T, node: T::Node) -> Item<'a> {
+        let figures = tree.figures(node);
+        Item {
+            name: tree.name(node),
+            kind: tree.kind(node),
+            allocated_bytes: figures.allocated_bytes,
+            apparent_bytes: figures.apparent_bytes,
+            entries: figures.entries,
+            newest_ns: figures.newest_mtime_ns,
+            uid: tree.uid(node),
+            notes: tree.notes(node),
+        }
+    }
+
+    /// One without sums, of which nothing is known.
+    #[must_use]
+    pub fn unknown(name: impl Into<Cow<'a, [u8]>>, kind: Kind) -> Item<'a> {
+        Item {
+            name: name.into(),
+            kind,
+            allocated_bytes: 0,
+            apparent_bytes: 0,
+            entries: 0,
+            newest_ns: None,
+            uid: None,
+            notes: Notes::default(),
+        }
+    }
+
+    /// Its sums as they count in the directories above.
+    pub(crate) fn counted(&self) -> Figures {
+        let counts = !self.notes.counts_elsewhere;
+        Figures {
+            allocated_bytes: if counts { self.allocated_bytes } else { 0 },
+            apparent_bytes: if counts { self.apparent_bytes } else { 0 },
+            entries: self.entries,
+            newest_mtime_ns: self.newest_ns,
+            incomplete: self.notes.is_incomplete,
+        }
+    }
+}
+
 /// An item that [`Data::walk`] comes by.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
@@ -81,6 +125,9 @@ pub struct Fault {
 /// [`linked`](Self::linked) and [`names`](Self::names) takes about as long for a large tree as for a small one, so that a frame never waits.
 ///
 /// No call knows anything about an item of another scan: it answers with nothing.
+///
+/// A tree at rest has roots, items, parents and children alone. All other answers are those of
+/// the [`unfiltered`](Self::unfiltered) data, and nothing where there is none.
 pub trait Data: Send + Sync {
     /// The roots, in the order of the user.
     fn roots(&self) -> Vec<ItemId>;
@@ -88,34 +135,61 @@ pub trait Data: Send + Sync {
     /// An item; absent where the number belongs to none.
     fn item(&self, id: ItemId) -> Option<Item<'_>>;
 
-    /// The number that an item of earlier data of the same scan has here; absent where it
-    /// is not here.
-    fn settled(&self, id: ItemId) -> Option<ItemId>;
-
     /// The directory that holds an item; absent for a root.
     fn parent(&self, id: ItemId) -> Option<ItemId>;
 
+    /// Gives each item of a directory, in any order, until `visit` breaks.
+    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>);
+
+    /// The data of which these are the items that pass a filter; absent where there is
+    /// none.
+    fn unfiltered(&self) -> Option<&dyn Data> {
+        None
+    }
+
+    /// The number that an item of earlier data of the same scan has here; absent where it
+    /// is not here.
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        match self.unfiltered() {
+            // That it does not pass changes nothing: it is an item of the data.
+            Some(all) => all.settled(id),
+            None => self.item(id).map(|_| id),
+        }
+    }
+
     /// The device and the inode number of a directory, as the scan met it; absent where
     /// the data does not know them, and for anything else.
-    fn identity(&self, id: ItemId) -> Option<(u64, u64)>;
+    fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
+        self.unfiltered()?.identity(id)
+    }
 
     /// The inode of an item that is one of several names of it; absent for others, and where
     /// the data does not know it.
-    fn inode(&self, id: ItemId) -> Option<Inode>;
+    fn inode(&self, id: ItemId) -> Option<Inode> {
+        self.unfiltered()?.inode(id)
+    }
 
     /// Gives each item in a subtree that has an [`inode`](Self::inode). It looks at each
     /// directory there, and not at other items.
-    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode));
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+        if let Some(all) = self.unfiltered() {
+            all.linked(top, visit);
+        }
+    }
 
     /// The items that have this [`inode`](Self::inode), in any order.
-    fn names(&self, inode: (u64, u64)) -> Vec<ItemId>;
+    fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
+        (self.unfiltered()).map_or_else(Vec::new, |all| all.names(inode))
+    }
 
     /// Compares the places of two items: first the roots in their order, then the paths,
     /// component by component. The bytes of an inode count under its first name.
-    fn order(&self, a: ItemId, b: ItemId) -> Ordering;
-
-    /// Gives each item of a directory, in any order, until `visit` breaks.
-    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>);
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        match self.unfiltered() {
+            Some(all) => all.order(a, b),
+            None => order_by_path(self, a, b),
+        }
+    }
 
     /// Gives each item below a directory until `visit` breaks. A directory comes before
     /// its items.
@@ -136,17 +210,17 @@ pub trait Data: Send + Sync {
         }
     }
 
-    /// The data of which these are the items that pass a filter; absent where there is
-    /// none.
-    fn unfiltered(&self) -> Option<&dyn Data> {
-        None
+    /// The first faults below a directory, and the number of all.
+    fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
+        self.unfiltered()
+            .map(|all| all.faults(dir))
+            .unwrap_or_default()
     }
 
-    /// The first faults below a directory, and the number of all.
-    fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64);
-
     /// Whether the numbers are those at the end of a scan.
-    fn is_final(&self) -> bool;
+    fn is_final(&self) -> bool {
+        self.unfiltered().is_none_or(|all| all.is_final())
+    }
 
     /// The path of an item, beginning with the root as the user gave it; absent where the
     /// number belongs to none, or no root leads there any more.
@@ -169,7 +243,7 @@ pub trait Data: Send + Sync {
 }
 
 /// The answer of [`Data::order`] for items of different scans.
-pub(crate) fn order_by_path(data: &dyn Data, a: ItemId, b: ItemId) -> Ordering {
+pub(crate) fn order_by_path<D: Data + ?Sized>(data: &D, a: ItemId, b: ItemId) -> Ordering {
     let way = |id: ItemId| {
         let mut names = Vec::new();
         let (mut root, mut next) = (id, data.parent(id));

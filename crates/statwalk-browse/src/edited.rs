@@ -767,32 +767,8 @@ mod tests {
             self.count().item(id)
         }
 
-        fn settled(&self, id: ItemId) -> Option<ItemId> {
-            self.count().settled(id)
-        }
-
         fn parent(&self, id: ItemId) -> Option<ItemId> {
             self.count().parent(id)
-        }
-
-        fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
-            self.count().identity(id)
-        }
-
-        fn inode(&self, id: ItemId) -> Option<Inode> {
-            self.count().inode(id)
-        }
-
-        fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
-            self.count().linked(top, visit);
-        }
-
-        fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
-            self.count().names(inode)
-        }
-
-        fn order(&self, a: ItemId, b: ItemId) -> std::cmp::Ordering {
-            self.count().order(a, b)
         }
 
         fn children(
@@ -803,12 +779,8 @@ mod tests {
             self.count().children(dir, visit);
         }
 
-        fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
-            self.count().faults(dir)
-        }
-
-        fn is_final(&self) -> bool {
-            true
+        fn unfiltered(&self) -> Option<&dyn Data> {
+            Some(self.count())
         }
     }
 

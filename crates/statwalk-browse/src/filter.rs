@@ -3,7 +3,7 @@
 //! The choice of rows, and their order.
 
 use statwalk_group::{GroupKey, Grouping};
-use statwalk_view::{Kind, NamePattern, SizeFilter};
+use statwalk_view::{Figures, Kind, NamePattern, SizeFilter};
 
 use crate::data::Item;
 use crate::tally::group_of;
@@ -25,6 +25,15 @@ impl Bytes {
         match self {
             Bytes::Disk => item.allocated_bytes,
             Bytes::Apparent => item.apparent_bytes,
+        }
+    }
+
+    /// The chosen size of sums.
+    #[must_use]
+    pub fn of_sums(self, sums: &Figures) -> u128 {
+        match self {
+            Bytes::Disk => sums.allocated_bytes,
+            Bytes::Apparent => sums.apparent_bytes,
         }
     }
 }

@@ -2,16 +2,14 @@
 
 //! The numbers of those items alone that pass a filter.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use statwalk_view::Kind;
+use statwalk_view::{Figures, Kind};
 
-use crate::counted::Counted;
-use crate::data::{Data, Fault, Inode, Item, ItemId};
+use crate::data::{Data, Item, ItemId};
 use crate::filter::Filter;
 
 /// Other data, where only items that pass a filter count.
@@ -23,7 +21,7 @@ pub struct Filtered {
     filter: Filter,
     now_ns: i64,
     /// By directory, the sums of the items in it that pass.
-    sums: HashMap<ItemId, Counted>,
+    sums: HashMap<ItemId, Figures>,
 }
 
 impl fmt::Debug for Filtered {
@@ -45,7 +43,7 @@ impl Filtered {
         now_ns: i64,
         stop: &dyn Fn() -> bool,
     ) -> Option<Filtered> {
-        let mut sums: HashMap<ItemId, Counted> = HashMap::new();
+        let mut sums: HashMap<ItemId, Figures> = HashMap::new();
         // Directories in an order in which each comes before those in it.
         let mut order: Vec<(ItemId, Option<ItemId>)> = Vec::new();
         let mut seen = 0_u32;
@@ -54,7 +52,7 @@ impl Filtered {
             order.push((root, None));
             if let Some(item) = data.item(root).filter(|item| item.kind != Kind::Directory) {
                 if filter.passes(&item, now_ns) {
-                    sums.entry(root).or_default().add(&Counted::of(&item));
+                    sums.entry(root).or_default().add(&item.counted());
                 }
                 continue;
             }
@@ -68,7 +66,7 @@ impl Filtered {
                 if item.kind == Kind::Directory {
                     order.push((entry.id, Some(entry.parent)));
                 } else if filter.passes(item, now_ns) {
-                    let more = Counted::of(item);
+                    let more = item.counted();
                     sums.entry(entry.parent).or_default().add(&more);
                 }
                 ControlFlow::Continue(())
@@ -100,7 +98,7 @@ impl Filtered {
             entries: sums.entries,
             allocated_bytes: sums.allocated_bytes,
             apparent_bytes: sums.apparent_bytes,
-            newest_ns: sums.newest_ns,
+            newest_ns: sums.newest_mtime_ns,
             ..item
         }
     }
@@ -116,33 +114,8 @@ impl Data for Filtered {
         Some(self.adapted(id, item))
     }
 
-    /// That it does not pass changes nothing: it is an item of the data.
-    fn settled(&self, id: ItemId) -> Option<ItemId> {
-        self.data.settled(id)
-    }
-
     fn parent(&self, id: ItemId) -> Option<ItemId> {
         self.data.parent(id)
-    }
-
-    fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
-        self.data.identity(id)
-    }
-
-    fn inode(&self, id: ItemId) -> Option<Inode> {
-        self.data.inode(id)
-    }
-
-    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
-        self.data.linked(top, visit);
-    }
-
-    fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
-        self.data.names(inode)
-    }
-
-    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
-        self.data.order(a, b)
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
@@ -160,13 +133,5 @@ impl Data for Filtered {
 
     fn unfiltered(&self) -> Option<&dyn Data> {
         Some(&*self.data)
-    }
-
-    fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
-        self.data.faults(dir)
-    }
-
-    fn is_final(&self) -> bool {
-        self.data.is_final()
     }
 }

@@ -17,7 +17,6 @@ mod browser;
 #[cfg(test)]
 mod browser_tests;
 mod columns;
-mod counted;
 mod data;
 mod dialog;
 mod disk;
@@ -58,7 +57,6 @@ mod way;
 
 pub use answer::{Answer, answer};
 pub use browser::{Browser, Options};
-pub use counted::Counted;
 pub use data::{Data, Entry, Fault, Inode, Item, ItemId};
 pub use disk::Disk;
 pub use draw::Cursor;

@@ -156,7 +156,7 @@ fn groups(data: &dyn Data) -> Vec<(String, u64, u128)> {
     for root in data.roots() {
         for by in [Grouping::Category, Grouping::Owner, Grouping::Size] {
             let tallies = tally(data, root, by, NOW_NS, &|| false).unwrap();
-            let bytes = |tally: &crate::GroupTally| tally.sums.bytes(Bytes::Disk);
+            let bytes = |tally: &crate::GroupTally| Bytes::Disk.of_sums(&tally.sums);
             let lines = tallies.iter();
             groups.extend(lines.map(|tally| {
                 (

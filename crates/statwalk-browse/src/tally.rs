@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use statwalk_group::{Facts, FileType, GroupKey, Grouping};
-use statwalk_view::Kind;
+use statwalk_view::{Figures, Kind};
 
-use crate::counted::Counted;
 use crate::data::{Data, Item, ItemId};
 
 /// A group with its sums.
@@ -17,7 +16,7 @@ pub struct GroupTally {
     /// The group.
     pub group: GroupKey,
     /// The sums of its items.
-    pub sums: Counted,
+    pub sums: Figures,
 }
 
 /// The group that an item belongs to; of ages and sizes, the class.
@@ -60,12 +59,12 @@ pub(crate) fn tally(
     now_ns: i64,
     stop: &dyn Fn() -> bool,
 ) -> Option<Vec<GroupTally>> {
-    let mut groups: HashMap<GroupKey, Counted> = HashMap::new();
-    let mut add = |group, sums: &Counted| groups.entry(group).or_default().add(sums);
+    let mut groups: HashMap<GroupKey, Figures> = HashMap::new();
+    let mut add = |group, sums: &Figures| groups.entry(group).or_default().add(sums);
     let root = data.item(dir)?;
     if root.kind != Kind::Directory {
         let group = group_of(&root, by, now_ns);
-        let sums = Counted::of(&root);
+        let sums = root.counted();
         return Some(vec![GroupTally { group, sums }]);
     }
     // A directory is finished when one comes that has another parent, so each is taken
@@ -74,24 +73,24 @@ pub(crate) fn tally(
     let mut seen = 0_u32;
     let mut stopped = false;
     while let Some((dir, item)) = waiting.pop() {
-        let mut own = Counted::of(&item);
+        let mut own = item.counted();
         data.children(dir, &mut |id, child| {
             seen = seen.wrapping_add(1);
             if seen.is_multiple_of(4096) && stop() {
                 stopped = true;
                 return ControlFlow::Break(());
             }
-            own.take_away(&Counted::of(&child));
+            own.take_away(&child.counted());
             match child.kind {
                 Kind::Directory => waiting.push((id, owned(child))),
-                _ => add(group_of(&child, by, now_ns), &Counted::of(&child)),
+                _ => add(group_of(&child, by, now_ns), &child.counted()),
             }
             ControlFlow::Continue(())
         });
         if stopped || stop() {
             return None;
         }
-        own.newest_ns = None;
+        own.newest_mtime_ns = None;
         add(group_of(&item, by, now_ns), &own);
     }
     // Under a filter, directories count as nothing themselves.

@@ -5,9 +5,8 @@
 //! `RENEW_SCREENS=1 cargo test -p statwalk-browse --test sessions` writes the screens anew. A
 //! change of one is a change that users see.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+mod small;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +17,9 @@ use statwalk_browse::{
     Browser, Bytes, Data, Disk, Effect, Event, Fault, Filtered, Inode, Item, ItemId, Key, Keymap,
     Options, ScanState, answer,
 };
-use statwalk_view::{Charset, Colour, Kind, Notes, SizeFormat};
+use statwalk_view::{Charset, Colour, SizeFormat};
+
+use small::Small;
 
 const NOW_NS: i64 = 1_700_000_000_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -30,56 +31,6 @@ const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 10)];
 /// From this width on, nothing that a session looks for is cut.
 const WIDTH_MIN: u16 = 80;
 
-/// A tree of few items, each with the directory that holds it.
-#[derive(Clone, Default)]
-struct Small {
-    items: BTreeMap<u64, (Option<u64>, Item<'static>)>,
-}
-
-impl Small {
-    fn example() -> Small {
-        let mut small = Small::default();
-        for (id, parent, name, kind, bytes) in [
-            (1, None, "/data", Kind::Directory, 4096),
-            (2, Some(1), "photos", Kind::Directory, 4096),
-            (3, Some(1), "src", Kind::Directory, 4096),
-            (4, Some(2), "sea.JPG", Kind::File, 50 << 20),
-            (5, Some(2), "hills.jpg", Kind::File, 20 << 20),
-            (6, Some(3), "main.rs", Kind::File, 8 << 10),
-            (7, Some(1), "\x1b[2Jred\n", Kind::File, 1 << 20),
-            (8, Some(1), "日本語.txt", Kind::File, 2 << 20),
-            (9, Some(1), ".hidden", Kind::Link, 0),
-        ] {
-            small.put(id, parent, name, kind, bytes);
-        }
-        small
-    }
-
-    fn put(&mut self, id: u64, parent: Option<u64>, name: &str, kind: Kind, bytes: u128) {
-        let is_dir = kind == Kind::Directory;
-        let item = Item {
-            name: name.as_bytes().to_vec().into(),
-            kind,
-            allocated_bytes: bytes,
-            apparent_bytes: if is_dir { 0 } else { bytes / 2 },
-            entries: 1,
-            newest_ns: (!is_dir).then_some(NOW_NS - 3 * DAY_NS * id as i64),
-            uid: Some(if id.is_multiple_of(2) { 0 } else { 1000 }),
-            notes: Notes::default(),
-        };
-        let mut above = parent;
-        while let Some(id) = above {
-            let (next, sum) = self.items.get_mut(&id).expect("directories come first");
-            sum.allocated_bytes += item.allocated_bytes;
-            sum.apparent_bytes += item.apparent_bytes;
-            sum.entries += 1;
-            sum.newest_ns = sum.newest_ns.max(item.newest_ns);
-            above = *next;
-        }
-        self.items.insert(id, (parent, item));
-    }
-}
-
 /// No session asks it for a cache.
 struct NoDisk;
 
@@ -90,64 +41,6 @@ impl Disk for NoDisk {
 
     fn has_cache_tag(&self, _: &[u8]) -> bool {
         false
-    }
-}
-
-fn id(number: u64) -> ItemId {
-    ItemId { scan: 0, number }
-}
-
-impl Data for Small {
-    fn roots(&self) -> Vec<ItemId> {
-        vec![id(1)]
-    }
-
-    fn item(&self, id: ItemId) -> Option<Item<'_>> {
-        Some(self.items.get(&id.number)?.1.clone())
-    }
-
-    fn settled(&self, id: ItemId) -> Option<ItemId> {
-        Some(id)
-    }
-
-    fn parent(&self, id: ItemId) -> Option<ItemId> {
-        let number = self.items.get(&id.number)?.0?;
-        Some(self::id(number))
-    }
-
-    fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
-        None
-    }
-
-    fn inode(&self, _: ItemId) -> Option<Inode> {
-        None
-    }
-
-    fn linked(&self, _: ItemId, _: &mut dyn FnMut(ItemId, Inode)) {}
-
-    fn names(&self, _: (u64, u64)) -> Vec<ItemId> {
-        Vec::new()
-    }
-
-    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
-        a.cmp(&b)
-    }
-
-    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
-        let inside = |(parent, _): &(Option<u64>, Item<'static>)| *parent == Some(dir.number);
-        for (number, (_, item)) in self.items.iter().filter(|(_, row)| inside(row)) {
-            if visit(id(*number), item.clone()).is_break() {
-                return;
-            }
-        }
-    }
-
-    fn faults(&self, _: ItemId) -> (Vec<Fault>, u64) {
-        (Vec::new(), 0)
-    }
-
-    fn is_final(&self) -> bool {
-        true
     }
 }
 

@@ -27,4 +27,11 @@ impl Figures {
         self.newest_mtime_ns = self.newest_mtime_ns.max(more.newest_mtime_ns);
         self.incomplete |= more.incomplete;
     }
+
+    /// Takes sums away, but no time. Those of a scan that goes on can be of different moments.
+    pub fn take_away(&mut self, less: &Figures) {
+        self.allocated_bytes = self.allocated_bytes.saturating_sub(less.allocated_bytes);
+        self.apparent_bytes = self.apparent_bytes.saturating_sub(less.apparent_bytes);
+        self.entries = self.entries.saturating_sub(less.entries);
+    }
 }

@@ -97,6 +97,12 @@ pub trait Tree: Sync {
         Notes::default()
     }
 
+    /// Returns the owner of a node; absent where it is unknown.
+    fn uid(&self, node: Self::Node) -> Option<u32> {
+        let _ = node;
+        None
+    }
+
     /// Calls `each` with the children of a directory, in any order, each with its disk space.
     ///
     /// The views look at millions of children: an iterator over several kinds of children took

@@ -260,7 +260,7 @@ impl Browser {
     }
 
     fn group_cells(&self, tally: &GroupTally, widths: &Widths, canvas: &Canvas<'_>) -> RowCells {
-        let bytes = tally.sums.bytes(self.chosen.bytes);
+        let bytes = self.chosen.bytes.of_sums(&tally.sums);
         let absent = || canvas.charset.absent().to_owned();
         let name = self.group_name(tally.group, canvas);
         RowCells {
@@ -269,7 +269,7 @@ impl Browser {
             percent: share(bytes, self.list.whole),
             bar: bar(bytes, self.list.largest, widths.bar, canvas.charset),
             entries: grouped(tally.sums.entries),
-            newest: (tally.sums.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
+            newest: (tally.sums.newest_mtime_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
             owner: String::new(),
             program: "",
             name,

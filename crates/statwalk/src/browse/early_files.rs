@@ -12,8 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use statwalk_browse::Item;
-use statwalk_core::{Attributes, DirId, Fields, FileType, Fill, Found, Next, Scan, Source};
+use statwalk_core::{Attributes, DirId, Fields, Fill, Found, Next, Scan, Source};
 use statwalk_view::{Kind, Notes};
+
+use crate::output::scanned_tree::kind_of;
 
 /// The most files of a directory that are rows before the scan ends: the largest.
 const ROWS_MAX: usize = 10_000;
@@ -113,11 +115,7 @@ pub(crate) fn read(scan: &Scan, path: &[u8], stop: &dyn Fn() -> bool) -> Option<
 }
 
 fn item(name: &[u8], attributes: &Attributes) -> Item<'static> {
-    let kind = match attributes.kind {
-        FileType::File => Kind::File,
-        FileType::Symlink => Kind::Link,
-        _ => Kind::Other,
-    };
+    let kind = kind_of(attributes.kind);
     let apparent = attributes.size_bytes().unwrap_or(0);
     Item {
         name: name.to_vec().into(),
@@ -169,6 +167,8 @@ impl Largest {
 
 #[cfg(test)]
 mod tests {
+    use statwalk_core::FileType;
+
     use super::*;
 
     #[test]

@@ -3,14 +3,13 @@
 //! The numbers while a scan goes on: directories, and the files of those that were looked
 //! at. All other files of a directory are one row.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use statwalk_browse::{Data, Entry, Fault, Inode, Item, ItemId};
+use statwalk_browse::{Data, Entry, Item, ItemId};
 use statwalk_core::{DirId, LiveDir, LiveTree};
-use statwalk_view::{Kind, Notes};
+use statwalk_view::Kind;
 
 use super::early_files::EarlyFiles;
 use super::place::Place;
@@ -76,14 +75,10 @@ impl LiveData {
             rest.2 = rest.2.saturating_sub(file.apparent_bytes);
         }
         let rest = (rest.0 > 0).then(|| Item {
-            name: b"".into(),
-            kind: Kind::Rest,
             allocated_bytes: rest.1,
             apparent_bytes: rest.2,
             entries: rest.0,
-            newest_ns: None,
-            uid: None,
-            notes: Notes::default(),
+            ..Item::unknown(Vec::new(), Kind::Rest)
         })?;
         let mut rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
         rests.insert(id, rest.clone());
@@ -92,18 +87,15 @@ impl LiveData {
 }
 
 fn item_of(dir: LiveDir) -> Item<'static> {
+    let kind = match dir.dirs {
+        0 => Kind::File,
+        _ => Kind::Directory,
+    };
     Item {
-        name: dir.name.into(),
-        kind: match dir.dirs {
-            0 => Kind::File,
-            _ => Kind::Directory,
-        },
         allocated_bytes: dir.allocated_bytes.into(),
         apparent_bytes: dir.apparent_bytes.into(),
         entries: dir.entries.max(1),
-        newest_ns: None,
-        uid: None,
-        notes: Notes::default(),
+        ..Item::unknown(dir.name, kind)
     }
 }
 
@@ -127,16 +119,10 @@ impl Data for LiveData {
             }
             Place::Early(dir, place) => self.early.of(dir)?.get(place).cloned(),
             Place::File(..) => None,
-            Place::Root(index) => Some(Item {
-                name: (&self.roots.get(index)?[..]).into(),
-                kind: Kind::Other,
-                allocated_bytes: 0,
-                apparent_bytes: 0,
-                entries: 0,
-                newest_ns: None,
-                uid: None,
-                notes: Notes::default(),
-            }),
+            Place::Root(index) => {
+                let path = &self.roots.get(index)?[..];
+                Some(Item::unknown(path, Kind::Other))
+            }
         }
     }
 
@@ -161,25 +147,6 @@ impl Data for LiveData {
             }
             Place::Root(_) => None,
         }
-    }
-
-    fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
-        None
-    }
-
-    fn inode(&self, _: ItemId) -> Option<Inode> {
-        None
-    }
-
-    fn linked(&self, _: ItemId, _: &mut dyn FnMut(ItemId, Inode)) {}
-
-    fn names(&self, _: (u64, u64)) -> Vec<ItemId> {
-        Vec::new()
-    }
-
-    /// Nothing asks: the first names are known at the end.
-    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
-        a.cmp(&b)
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
@@ -229,10 +196,6 @@ impl Data for LiveData {
                 }
             }
         }
-    }
-
-    fn faults(&self, _: ItemId) -> (Vec<Fault>, u64) {
-        (Vec::new(), 0)
     }
 
     fn is_final(&self) -> bool {

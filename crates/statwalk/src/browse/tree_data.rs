@@ -8,17 +8,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use statwalk_browse::{Data, Fault, Inode, Item, ItemId};
-use statwalk_core::{Cause, DirId, DirState, FileId, FileType, Node, NodeKind, Report, Tree};
-use statwalk_view::{Kind, Notes};
+use statwalk_core::{Cause, DirId, FileId, Node, Report, Tree};
+use statwalk_view::Kind;
 
 use super::early_files::{EarlyFiles, Files};
 use super::place::Place;
+use crate::output::scanned_tree::{Part, ScannedTree};
 
 /// The numbers of a scan that is over.
 pub(crate) struct TreeData {
     /// The number of the scan.
     number: u64,
-    tree: Tree,
+    tree: ScannedTree<'static, Tree>,
     /// The roots that a stopped scan did not come to, by their places, with their paths.
     unread: HashMap<usize, Vec<u8>>,
     faults: Vec<Fault>,
@@ -77,15 +78,20 @@ impl TreeData {
             unread: unread.collect(),
             changed,
             places: settled.collect(),
-            tree,
+            tree: ScannedTree::new(tree),
             fault_count: faults.len() as u64 + counted.saturating_sub(kept),
             faults,
             early,
         }
     }
 
-    fn item_of<'t>(&self, node: Node<'t>) -> Item<'t> {
-        let mut item = item_of(node);
+    fn item_of(&self, node: Node<'_>) -> Item<'_> {
+        let mut item = Item::of(&self.tree, Part::Node(node.id()));
+        if item.notes.counts_elsewhere {
+            // A row has them all the same.
+            item.allocated_bytes = node.allocated_bytes().unwrap_or(0);
+            item.apparent_bytes = node.apparent_bytes().unwrap_or(0);
+        }
         // Most scans meet no such directory.
         item.notes.has_changed = !self.changed.is_empty()
             && (node.dir_id()).is_some_and(|id| self.changed.contains(&id));
@@ -102,8 +108,8 @@ impl TreeData {
 
     fn node(&self, id: ItemId) -> Option<Node<'_>> {
         match self.place(id)? {
-            Place::Dir(dir) => self.tree.directory(dir),
-            Place::File(dir, place) => self.tree.directory(dir)?.file_at(place),
+            Place::Dir(dir) => self.tree.tree.directory(dir),
+            Place::File(dir, place) => self.tree.tree.directory(dir)?.file_at(place),
             Place::Early(..) | Place::Rest(_) | Place::Root(_) => None,
         }
     }
@@ -153,74 +159,25 @@ fn places(tree: &Tree, dir: DirId, files: &Files) -> Vec<Option<usize>> {
     places
 }
 
-/// A root that the scan did not come to. Nobody knows what it is.
-fn unread_root(path: &[u8]) -> Item<'_> {
-    Item {
-        name: path.into(),
-        kind: Kind::Other,
-        allocated_bytes: 0,
-        apparent_bytes: 0,
-        entries: 0,
-        newest_ns: None,
-        uid: None,
-        notes: Notes {
-            is_incomplete: true,
-            ..Notes::default()
-        },
-    }
-}
-
-fn item_of(node: Node<'_>) -> Item<'_> {
-    let mut notes = Notes {
-        is_incomplete: node.is_incomplete(),
-        counts_elsewhere: node.is_extra_link(),
-        has_other_names: node.has_other_names() == Some(true),
-        ..Notes::default()
-    };
-    let kind = match node.kind() {
-        NodeKind::Directory(state) => {
-            notes.is_unreadable = state == DirState::Unreadable;
-            notes.is_excluded = state == DirState::Excluded;
-            notes.is_mount = state == DirState::Crossing;
-            Kind::Directory
-        }
-        NodeKind::Other(file_type) => {
-            notes.is_unreadable = std::mem::take(&mut notes.is_incomplete);
-            match file_type {
-                FileType::File => Kind::File,
-                FileType::Symlink => Kind::Link,
-                _ => Kind::Other,
-            }
-        }
-        _ => Kind::Other,
-    };
-    Item {
-        name: node.name().into(),
-        kind,
-        // Absent only for a file that could not be read, which a note says.
-        allocated_bytes: node.allocated_bytes().unwrap_or(0),
-        apparent_bytes: node.apparent_bytes().unwrap_or(0),
-        entries: node.entries(),
-        newest_ns: node.newest_mtime_ns(),
-        uid: node.uid(),
-        notes,
-    }
-}
-
 impl Data for TreeData {
     fn roots(&self) -> Vec<ItemId> {
-        let place = |index| match self.tree.root(index) {
+        let place = |index| match self.tree.tree.root(index) {
             Some(root) => root.dir_id().map(Place::Dir),
             None => (self.unread.get(&index)).map(|_| Place::Root(index)),
         };
-        let places = (0..self.tree.root_count()).filter_map(place);
+        let places = (0..self.tree.tree.root_count()).filter_map(place);
         places.map(|place| self.id(place)).collect()
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
         match self.place(id)? {
             Place::Early(dir, place) => self.early.of(dir)?.get(place).cloned(),
-            Place::Root(index) => self.unread.get(&index).map(|path| unread_root(path)),
+            Place::Root(index) => self.unread.get(&index).map(|path| {
+                // Nobody knows what it is.
+                let mut item = Item::unknown(&path[..], Kind::Other);
+                item.notes.is_incomplete = true;
+                item
+            }),
             _ => self.node(id).map(|node| self.item_of(node)),
         }
     }
@@ -234,7 +191,7 @@ impl Data for TreeData {
             }
             Place::Root(index) if self.unread.contains_key(&index) => Some(id),
             Place::Root(index) => {
-                let dir = self.tree.root(index)?.dir_id()?;
+                let dir = self.tree.tree.root(index)?.dir_id()?;
                 Some(self.id(Place::Dir(dir)))
             }
             Place::Rest(_) => None,
@@ -260,7 +217,7 @@ impl Data for TreeData {
     }
 
     fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
-        let Some(top) = self.node(top).filter(|_| self.tree.has_link_names()) else {
+        let Some(top) = self.node(top).filter(|_| self.tree.tree.has_link_names()) else {
             return;
         };
         let mut visit = |node: Node<'_>| {
@@ -278,7 +235,7 @@ impl Data for TreeData {
     }
 
     fn names(&self, (dev, ino): (u64, u64)) -> Vec<ItemId> {
-        let nodes = self.tree.names_of(FileId::new(dev, ino));
+        let nodes = self.tree.tree.names_of(FileId::new(dev, ino));
         let places = nodes.filter_map(place_of);
         places.map(|place| self.id(place)).collect()
     }
@@ -294,7 +251,7 @@ impl Data for TreeData {
         let Some(Place::Dir(dir)) = self.place(dir) else {
             return;
         };
-        let Some(node) = self.tree.directory(dir) else {
+        let Some(node) = self.tree.tree.directory(dir) else {
             return;
         };
         let dirs = node.children().filter_map(|child| {
@@ -328,10 +285,6 @@ impl Data for TreeData {
             below.len() as u64
         };
         (below, count)
-    }
-
-    fn is_final(&self) -> bool {
-        true
     }
 }
 

@@ -236,10 +236,7 @@ impl<'a, T: Borrow<Tree>, I> ScannedTree<'a, T, I> {
         let own = own.filter(|_| self.own == Own::Large);
         let own = own.map(|bytes| self.figures_of_blocks(bytes));
         for other in others.chain(files).chain(own) {
-            figures.allocated_bytes = figures
-                .allocated_bytes
-                .saturating_sub(other.allocated_bytes);
-            figures.apparent_bytes = figures.apparent_bytes.saturating_sub(other.apparent_bytes);
+            figures.take_away(&other);
             newest_below = newest_below.max(other.newest_mtime_ns);
         }
         let count = self.bundled_count(node, large);
@@ -357,6 +354,10 @@ impl<T: Borrow<Tree> + Sync, I: Sync> statwalk_view::Tree for ScannedTree<'_, T,
                 ..Notes::default()
             },
         }
+    }
+
+    fn uid(&self, part: Part) -> Option<u32> {
+        self.node(part)?.uid()
     }
 
     fn for_each_child(&self, part: Part, mut each: impl FnMut(u128, Part)) {

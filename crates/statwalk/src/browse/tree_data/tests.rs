@@ -12,6 +12,7 @@ use statwalk_browse::{Edited, Manner, item_at};
 use statwalk_core::{Scan, TreeSink};
 use statwalk_testkit::fault_fs::{Changes, FaultFs};
 use statwalk_testkit::{Random, Scratch, or_skip, remove_tree, settle};
+use statwalk_view::Notes;
 
 use super::super::early_files;
 use super::super::place::new_scan;
