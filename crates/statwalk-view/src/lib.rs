@@ -32,6 +32,7 @@ mod size;
 mod spread;
 mod truncate;
 
+mod details;
 mod figures;
 mod kind;
 mod notes;
@@ -56,6 +57,7 @@ pub use charset::Charset;
 pub use colour::{Colour, Style};
 pub use count::{compact, counted, grouped, rate};
 pub use date::{DateStyle, DateStyleError};
+pub use details::Details;
 pub use duration::duration;
 pub use error_summary::{ErrorCause, ErrorSummary};
 pub use escape::escape;

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Figures, Kind, Notes};
+use crate::{Details, Figures, Kind, Notes};
 
 /// A tree of directories with the sums of all that is below them.
 ///
@@ -99,6 +99,33 @@ pub trait Tree: Sync {
 
     /// Returns the owner of a node; absent where it is unknown.
     fn uid(&self, node: Self::Node) -> Option<u32> {
+        let _ = node;
+        None
+    }
+
+    /// Returns the directory that holds a node; absent for a root, and where the tree does not
+    /// know it.
+    fn parent(&self, node: Self::Node) -> Option<Self::Node> {
+        let _ = node;
+        None
+    }
+
+    /// Returns the names that lead to a node, with slashes between them.
+    fn path(&self, node: Self::Node) -> Vec<u8> {
+        let way = std::iter::successors(Some(node), |&node| self.parent(node));
+        let names: Vec<_> = way.map(|node| self.name(node)).collect();
+        let mut path = Vec::new();
+        for name in names.iter().rev() {
+            if !path.is_empty() && path.last() != Some(&b'/') {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name);
+        }
+        path
+    }
+
+    /// Returns what rows for other programs have beside; absent where the tree is not for them.
+    fn details(&self, node: Self::Node) -> Option<Details> {
         let _ = node;
         None
     }

@@ -102,10 +102,8 @@ pub(super) fn answer_of(flags: ExtentsFlags) -> Result<(Request, Made), Failure>
 impl ExtentsAnswer {
     /// The directories that have rows.
     fn dirs(&self) -> impl Iterator<Item = ExtentDir<'_>> {
-        let roots = self.usage.roots().enumerate();
-        let roots = roots.filter(|(_, dir)| !is_unread(dir));
-        let rows = (self.selection).rows_of(roots, below, |a, b| self.compare(a, b));
-        rows.map(|row| row.node)
+        let roots = self.usage.roots().filter(|dir| !is_unread(dir));
+        (self.selection).rows(roots, below, |a, b| self.compare(a, b))
     }
 
     fn compare(&self, a: &ExtentDir<'_>, b: &ExtentDir<'_>) -> Ordering {

@@ -5,8 +5,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use statwalk_core::{DirState, Node, NodeKind, Tree};
-use statwalk_view::{Direction, SizeColumn, SortKey};
+use statwalk_core::{Node, Tree as ScanTree};
+use statwalk_view::{Direction, SizeColumn, SortKey, Tree};
 
 use crate::flags::SortName;
 
@@ -40,20 +40,14 @@ pub(crate) enum Side {
     Behind,
 }
 
-/// A node, and the number of the root that it belongs to.
-#[derive(Clone, Copy)]
-pub(crate) struct Row<N> {
-    pub(crate) node: N,
-    pub(crate) root: usize,
-}
-
 /// The nodes directly below a node; files only where `files` asks for them.
-fn below<'t>(node: &Node<'t>, files: bool) -> Vec<Node<'t>> {
-    let mut nodes: Vec<_> = node.children().collect();
-    // The file at the place of a root that is no directory is the root itself.
-    if files && node.is_dir() {
-        nodes.extend(node.files());
-    }
+pub(crate) fn below<T: Tree>(tree: &T, node: T::Node, files: bool) -> Vec<T::Node> {
+    let mut nodes = Vec::new();
+    tree.for_each_child(node, |_, child| {
+        if files || tree.is_dir(child) {
+            nodes.push(child);
+        }
+    });
     nodes
 }
 
@@ -75,14 +69,17 @@ impl Order {
     }
 
     /// The order of two siblings.
-    pub(crate) fn compare(&self, a: &Node<'_>, b: &Node<'_>) -> Ordering {
+    pub(crate) fn compare<T: Tree>(&self, tree: &T, a: T::Node, b: T::Node) -> Ordering {
+        let entries = |node| tree.figures(node).entries;
+        let newest = |node| newest_time(tree, node);
+        let size = |node| size(tree, node, self.column);
         let by_key = match self.key {
-            SortKey::Size => bytes(b, self.column).cmp(&bytes(a, self.column)),
+            SortKey::Size => size(b).cmp(&size(a)),
             SortKey::Name => Ordering::Equal,
-            SortKey::Count => b.entries().cmp(&a.entries()),
-            SortKey::Mtime => b.newest_time_ns().cmp(&a.newest_time_ns()),
+            SortKey::Count => entries(b).cmp(&entries(a)),
+            SortKey::Mtime => newest(b).cmp(&newest(a)),
         };
-        let order = by_key.then_with(|| a.name().cmp(b.name()));
+        let order = by_key.then_with(|| tree.name(a).cmp(&tree.name(b)));
         match self.direction {
             Direction::Forward => order,
             Direction::Reversed => order.reverse(),
@@ -90,47 +87,42 @@ impl Order {
     }
 }
 
-/// The bytes of a node, on disk or apparent; 0 for a further name of a file whose
-/// bytes count elsewhere, and where they are absent.
-pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u128 {
+/// The bytes of a node, on disk or apparent, or its inodes; 0 for a further name of a file
+/// whose bytes count elsewhere, and where they are absent.
+pub(crate) fn size<T: Tree>(tree: &T, node: T::Node, column: SizeColumn) -> u128 {
     match column {
-        _ if node.is_extra_link() => 0,
-        SizeColumn::Disk => node.allocated_bytes().unwrap_or(0),
-        SizeColumn::Inodes => node.entries().into(),
-        SizeColumn::Apparent => node.apparent_bytes().unwrap_or(0),
+        SizeColumn::Disk => tree.allocated_bytes(node),
+        SizeColumn::Apparent => tree.figures(node).apparent_bytes,
+        SizeColumn::Inodes if tree.notes(node).counts_elsewhere => 0,
+        SizeColumn::Inodes => tree.figures(node).entries.into(),
     }
+}
+
+/// The newest of the times that the user asked for.
+pub(crate) fn newest_time<T: Tree>(tree: &T, node: T::Node) -> Option<i64> {
+    tree.details(node)?.newest_time_ns
 }
 
 /// Whether a node is a directory that the scan did not enter.
-pub(crate) fn is_left_out(node: &Node<'_>) -> bool {
-    matches!(
-        node.kind(),
-        NodeKind::Directory(DirState::Crossing | DirState::Excluded)
-    )
+pub(crate) fn is_left_out<T: Tree>(tree: &T, node: T::Node) -> bool {
+    let notes = tree.notes(node);
+    notes.is_mount || notes.is_excluded
 }
 
 /// Whether a node has a row where a filter selects entries. A root has one always.
-pub(crate) fn is_selected(node: &Node<'_>) -> bool {
-    node.entries() > 0 || node.parent().is_none()
+pub(crate) fn is_selected<T: Tree>(tree: &T, node: T::Node) -> bool {
+    tree.figures(node).entries > 0 || tree.parent(node).is_none()
 }
 
 impl Selection {
-    /// The rows of all roots, one root after another; siblings stand as `compare` says.
-    pub(crate) fn rows<'a, 't: 'a>(
+    /// The rows of all roots, one root after another, by the nodes directly below each;
+    /// siblings stand as `compare` says.
+    pub(crate) fn rows<'a, N: Copy + 'a>(
         self,
-        roots: impl Iterator<Item = (usize, Node<'t>)> + 'a,
-        compare: impl Fn(&Node<'t>, &Node<'t>) -> Ordering + 'a,
-    ) -> Box<dyn Iterator<Item = Row<Node<'t>>> + 'a> {
-        self.rows_of(roots, move |node| below(node, self.files), compare)
-    }
-
-    /// The same of any tree, by the nodes directly below each.
-    pub(crate) fn rows_of<'a, N: Copy + 'a>(
-        self,
-        roots: impl Iterator<Item = (usize, N)> + 'a,
+        roots: impl Iterator<Item = N> + 'a,
         below: impl Fn(&N) -> Vec<N> + 'a,
         compare: impl Fn(&N, &N) -> Ordering + 'a,
-    ) -> Box<dyn Iterator<Item = Row<N>> + 'a> {
+    ) -> Box<dyn Iterator<Item = N> + 'a> {
         let mut walk = Walk {
             selection: self,
             roots,
@@ -142,11 +134,11 @@ impl Selection {
             return Box::new(walk);
         };
         // The best rows stay, each at its place.
-        let mut ranked: Vec<(usize, Row<N>)> = walk.by_ref().enumerate().collect();
-        ranked.sort_by(|(_, a), (_, b)| (walk.compare)(&a.node, &b.node));
+        let mut ranked: Vec<(usize, N)> = walk.by_ref().enumerate().collect();
+        ranked.sort_by(|(_, a), (_, b)| (walk.compare)(a, b));
         ranked.truncate(rows_max);
         ranked.sort_by_key(|(place, _)| *place);
-        Box::new(ranked.into_iter().map(|(_, row)| row))
+        Box::new(ranked.into_iter().map(|(_, node)| node))
     }
 }
 
@@ -160,20 +152,19 @@ struct Walk<N, R, B, C> {
 }
 
 struct Step<N> {
-    row: Row<N>,
+    node: N,
     depth: u32,
     /// Whether its content is on the stack already.
     is_open: bool,
 }
 
 impl<N: Copy, R, B: Fn(&N) -> Vec<N>, C: Fn(&N, &N) -> Ordering> Walk<N, R, B, C> {
-    fn push_below(&mut self, row: Row<N>, depth: u32) {
-        let mut nodes = (self.below)(&row.node);
+    fn push_below(&mut self, node: N, depth: u32) {
+        let mut nodes = (self.below)(&node);
         // The first must lie on top.
         nodes.sort_unstable_by(|a, b| (self.compare)(b, a));
-        let root = row.root;
         self.stack.extend(nodes.into_iter().map(|node| Step {
-            row: Row { node, root },
+            node,
             depth,
             is_open: false,
         }));
@@ -183,43 +174,42 @@ impl<N: Copy, R, B: Fn(&N) -> Vec<N>, C: Fn(&N, &N) -> Ordering> Walk<N, R, B, C
 impl<N, R, B, C> Iterator for Walk<N, R, B, C>
 where
     N: Copy,
-    R: Iterator<Item = (usize, N)>,
+    R: Iterator<Item = N>,
     B: Fn(&N) -> Vec<N>,
     C: Fn(&N, &N) -> Ordering,
 {
-    type Item = Row<N>;
+    type Item = N;
 
-    fn next(&mut self) -> Option<Row<N>> {
+    fn next(&mut self) -> Option<N> {
         loop {
             let Some(Step {
-                row,
+                node,
                 depth,
                 is_open,
             }) = self.stack.pop()
             else {
-                let (root, node) = self.roots.next()?;
                 self.stack.push(Step {
-                    row: Row { node, root },
+                    node: self.roots.next()?,
                     depth: 0,
                     is_open: false,
                 });
                 continue;
             };
             if is_open || depth == self.selection.depth_max {
-                return Some(row);
+                return Some(node);
             }
             match self.selection.side {
                 Side::Before => {
-                    self.push_below(row, depth + 1);
-                    return Some(row);
+                    self.push_below(node, depth + 1);
+                    return Some(node);
                 }
                 Side::Behind => {
                     self.stack.push(Step {
-                        row,
+                        node,
                         depth,
                         is_open: true,
                     });
-                    self.push_below(row, depth + 1);
+                    self.push_below(node, depth + 1);
                 }
             }
         }
@@ -228,21 +218,30 @@ where
 
 /// The roots of a tree with their numbers on the command line; without those that are
 /// missing, or that an earlier root had reached.
-pub(crate) fn roots(tree: &Tree) -> impl Iterator<Item = (usize, Node<'_>)> {
+pub(crate) fn roots(tree: &ScanTree) -> impl Iterator<Item = (usize, Node<'_>)> {
     (0..tree.root_count()).filter_map(|index| Some((index, tree.root(index)?)))
+}
+
+/// The bytes of a node of a scan, as [`size`] has them.
+pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u128 {
+    match column {
+        _ if node.is_extra_link() => 0,
+        SizeColumn::Disk => node.allocated_bytes().unwrap_or(0),
+        SizeColumn::Inodes => node.entries().into(),
+        SizeColumn::Apparent => node.apparent_bytes().unwrap_or(0),
+    }
 }
 
 /// The directories below the roots, the largest first.
 pub(crate) fn largest_directories<'a>(
-    tree: &'a Tree,
+    tree: &'a ScanTree,
     column: SizeColumn,
     wanted: impl Fn(&Node<'a>) -> bool,
     count: usize,
 ) -> Vec<Node<'a>> {
-    let order = Order {
-        key: SortKey::Size,
-        direction: Direction::Forward,
-        column,
+    let compare = |a: &Node<'a>, b: &Node<'a>| {
+        let by_size = bytes(b, column).cmp(&bytes(a, column));
+        by_size.then_with(|| a.name().cmp(b.name()))
     };
     let selection = Selection {
         depth_max: u32::MAX,
@@ -254,8 +253,8 @@ pub(crate) fn largest_directories<'a>(
     let bytes_min = least_of_largest(tree, column, &wanted, count);
     let is_large = move |node: &Node<'a>| bytes(node, column) >= bytes_min;
     let large = move |node: &Node<'a>| node.children().filter(is_large).collect();
-    let rows = selection.rows_of(roots(tree), large, move |a, b| order.compare(a, b));
-    let mut best: Vec<Node<'a>> = (rows.map(|row| row.node))
+    let rows = selection.rows(roots(tree).map(|(_, root)| root), large, compare);
+    let mut best: Vec<Node<'a>> = rows
         .filter(|node| is_candidate(node, &wanted) && is_large(node))
         .collect();
     // A stable sort: of nodes of one size, those stay that the walk met first.
@@ -271,7 +270,7 @@ fn is_candidate<'a>(node: &Node<'a>, wanted: impl Fn(&Node<'a>) -> bool) -> bool
 
 /// The bytes of the last of so many largest directories; 0 where there are fewer.
 fn least_of_largest<'a>(
-    tree: &'a Tree,
+    tree: &'a ScanTree,
     column: SizeColumn,
     wanted: impl Fn(&Node<'a>) -> bool,
     count: usize,

@@ -9,9 +9,10 @@
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use statwalk_core::{DirId, DirState, FileType, Node, NodeId, NodeKind, TopOf, Tree, TreeFile};
-use statwalk_view::{Figures, Kind, Notes};
+use statwalk_view::{Details, Figures, Kind, Notes};
 
 use crate::output::json::Counted;
 use crate::output::rows::roots;
@@ -31,7 +32,8 @@ pub(crate) struct ScannedTree<'a, T, I = ()> {
     pub(crate) counted: Counted,
     /// Whether directories without any entry are no nodes: the user filters.
     pub(crate) is_filtered: bool,
-    /// The numbers of the roots that are no nodes: an earlier one has their bytes.
+    /// The numbers of the roots that are further names of a file in an earlier one. They are
+    /// no children of all roots.
     pub(crate) further_names: Vec<usize>,
 }
 
@@ -60,8 +62,9 @@ pub(crate) enum Part {
     Itself(DirId, [u8; 8]),
     /// A large file, by its index.
     Large(u32),
-    /// All other entries directly in a directory that are no directories.
-    Files(DirId),
+    /// All other entries directly in a directory that are no directories, by the index of
+    /// their sums.
+    Files(u32),
 }
 
 const _: () = assert!(size_of::<Option<Part>>() == 16);
@@ -70,6 +73,9 @@ const _: () = assert!(size_of::<Option<Part>>() == 16);
 pub(crate) struct LargeFiles<'a> {
     files: &'a [TopOf],
     by_directory: HashMap<DirId, Vec<u32>>,
+    /// The sums of the other files of each directory that somebody looked into: a view asks
+    /// for them several times, and a directory can have millions of others.
+    others: Mutex<Vec<Figures>>,
 }
 
 impl<'a> LargeFiles<'a> {
@@ -83,6 +89,7 @@ impl<'a> LargeFiles<'a> {
         LargeFiles {
             files,
             by_directory,
+            others: Mutex::default(),
         }
     }
 
@@ -94,6 +101,19 @@ impl<'a> LargeFiles<'a> {
 
     fn get(&self, index: u32) -> &'a TopOf {
         &self.files[index as usize]
+    }
+
+    /// Keeps the sums of the other files of a directory, and returns their index.
+    fn keep_others(&self, sums: Figures) -> u32 {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.push(sums);
+        // Fewer than 2^32 directories fit into memory.
+        others.len() as u32 - 1
+    }
+
+    fn others(&self, index: u32) -> Figures {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others[index as usize]
     }
 }
 
@@ -142,6 +162,21 @@ impl<'a, T: Borrow<Tree>, I> ScannedTree<'a, T, I> {
             is_filtered: self.is_filtered,
             further_names: self.further_names,
         }
+    }
+
+    /// The part of a directory or a file. It looks for a root only where the name depends on
+    /// that.
+    pub(crate) fn part_of(&self, node: &Node<'_>) -> Part {
+        let is_named = !self.paths.is_empty() && node.parent().is_none();
+        let mut roots = roots(self.tree()).filter(|_| is_named);
+        match roots.find(|(_, root)| root.id() == node.id()) {
+            Some((index, _)) => Part::Root(index as u32),
+            None => Part::Node(node.id()),
+        }
+    }
+
+    pub(crate) fn is_further_name(&self, part: Part) -> bool {
+        matches!(part, Part::Root(index) if self.further_names.contains(&(index as usize)))
     }
 
     fn large_file(&self, index: u32) -> Option<&TopOf> {
@@ -209,37 +244,31 @@ impl<'a, T: Borrow<Tree>, I> ScannedTree<'a, T, I> {
         }
     }
 
-    /// How many entries directly in a directory have no node of their own.
-    fn bundled_count(&self, node: &Node<'_>, large: &LargeFiles<'_>) -> u64 {
-        // The directory itself is none of its files. It counts unless a filter left it out.
-        let dirs_below: u64 = node.children().map(|child| child.dir_count()).sum();
-        let own = node.dir_count().saturating_sub(dirs_below);
-        let count = node.entries().saturating_sub(own);
-        let count = count.saturating_sub(large.of(node).len() as u64);
-        let below = node.children().map(|child| child.entries());
-        below.fold(count, u64::saturating_sub)
-    }
-
-    /// The sums of the entries directly in a directory that have no node of their own.
+    /// The sums of the entries directly in a directory that have no node of their own, if there
+    /// are any.
     ///
     /// A few blocks of the directory itself are among them, and many are a node. The newest
     /// modification is known only where it is newer than everything below the subdirectories.
-    fn bundled(&self, directory: DirId) -> Option<Figures> {
-        let large = self.large_files.as_ref()?;
-        let node = &self.tree().directory(directory)?;
+    fn others_of(&self, node: &Node<'_>, large: &LargeFiles<'_>) -> Option<Figures> {
         let mut figures = self.figures_of(node);
+        let large = large.of(node).iter().map(|&index| large.get(index));
+        // The directory itself is none of its files. It counts unless a filter left it out.
+        let dirs_below: u64 = node.children().map(|child| child.dir_count()).sum();
+        let own = node.dir_count().saturating_sub(dirs_below);
+        let mut count = figures.entries.saturating_sub(own);
+        count = count.saturating_sub(large.len() as u64);
+        for child in node.children() {
+            count = count.saturating_sub(child.entries());
+        }
         let mut newest_below = None;
-        let others = node.children().map(|child| self.figures_of(&child));
-        let files = large.of(node).iter();
-        let files = files.map(|&index| figures_of_file(large.get(index)));
-        let own = node.own_allocated_bytes();
-        let own = own.filter(|_| self.own == Own::Large);
-        let own = own.map(|bytes| self.figures_of_blocks(bytes));
-        for other in others.chain(files).chain(own) {
+        let dirs = node.children().map(|child| self.figures_of(&child));
+        let blocks = node.own_allocated_bytes();
+        let blocks = blocks.filter(|_| self.own == Own::Large);
+        let blocks = blocks.map(|bytes| self.figures_of_blocks(bytes));
+        for other in dirs.chain(large.map(figures_of_file)).chain(blocks) {
             figures.take_away(&other);
             newest_below = newest_below.max(other.newest_mtime_ns);
         }
-        let count = self.bundled_count(node, large);
         figures.entries = count;
         if self.counted != Counted::Sizes {
             (figures.allocated_bytes, figures.apparent_bytes) = (count.into(), count.into());
@@ -248,7 +277,11 @@ impl<'a, T: Borrow<Tree>, I> ScannedTree<'a, T, I> {
             .newest_mtime_ns
             .filter(|_| figures.newest_mtime_ns > newest_below);
         figures.incomplete = false;
-        Some(figures)
+        (count > 0).then_some(figures)
+    }
+
+    fn others(&self, index: u32) -> Option<Figures> {
+        Some(self.large_files.as_ref()?.others(index))
     }
 }
 
@@ -307,7 +340,7 @@ impl<T: Borrow<Tree> + Sync, I: Sync> statwalk_view::Tree for ScannedTree<'_, T,
         match part {
             Part::All | Part::Root(_) | Part::Node(_) | Part::Large(_) => 1,
             Part::Itself(..) => 0,
-            Part::Files(directory) => self.bundled(directory).map_or(0, |sum| sum.entries),
+            Part::Files(index) => self.others(index).map_or(0, |sum| sum.entries),
         }
     }
 
@@ -316,7 +349,7 @@ impl<T: Borrow<Tree> + Sync, I: Sync> statwalk_view::Tree for ScannedTree<'_, T,
             Part::Root(_) | Part::Node(_) => self.node(part).map(|node| self.figures_of(&node)),
             Part::Itself(_, bytes) => Some(self.figures_of_blocks(u64::from_ne_bytes(bytes))),
             Part::Large(index) => self.large_file(index).map(figures_of_file),
-            Part::Files(directory) => self.bundled(directory),
+            Part::Files(index) => self.others(index),
             Part::All => {
                 let mut sum = Figures::default();
                 roots(self.tree()).for_each(|(_, root)| sum.add(&self.figures_of(&root)));
@@ -360,6 +393,26 @@ impl<T: Borrow<Tree> + Sync, I: Sync> statwalk_view::Tree for ScannedTree<'_, T,
         self.node(part)?.uid()
     }
 
+    fn parent(&self, part: Part) -> Option<Part> {
+        Some(self.part_of(&self.node(part)?.parent()?))
+    }
+
+    fn details(&self, part: Part) -> Option<Details> {
+        let node = self.node(part)?;
+        let kind = match node.kind() {
+            NodeKind::Other(kind) => kind,
+            _ => FileType::Directory,
+        };
+        Some(Details {
+            letter: kind.letter(),
+            files: node.file_count(),
+            dirs: node.dir_count(),
+            knows_bytes: node.is_extra_link() || node.allocated_bytes().is_some(),
+            is_further_name: self.is_further_name(part),
+            newest_time_ns: node.newest_time_ns(),
+        })
+    }
+
     fn for_each_child(&self, part: Part, mut each: impl FnMut(u128, Part)) {
         if let Part::All = part {
             let roots = roots(self.tree());
@@ -390,8 +443,9 @@ impl<T: Borrow<Tree> + Sync, I: Sync> statwalk_view::Tree for ScannedTree<'_, T,
             for &index in large.of(&directory) {
                 each(self.allocated_bytes(Part::Large(index)), Part::Large(index));
             }
-            if self.bundled_count(&directory, large) > 0 {
-                each(self.allocated_bytes(Part::Files(id)), Part::Files(id));
+            if let Some(others) = self.others_of(&directory, large) {
+                let index = large.keep_others(others);
+                each(others.allocated_bytes, Part::Files(index));
             }
         }
         let own = match self.own {

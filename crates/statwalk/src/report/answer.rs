@@ -277,7 +277,7 @@ fn directories(tree: &Reported<'_, ()>, by: SizeColumn) -> Vec<Directory> {
     let nodes = nodes.into_iter().map(|node| {
         let (allocated_bytes, apparent_bytes) = bytes(&node);
         Directory {
-            path: tree.path(node),
+            path: tree.path_of_node(&node),
             sums: Sums {
                 allocated_bytes,
                 apparent_bytes,

@@ -90,7 +90,7 @@ impl<'a> Hints<'_, 'a> {
         old.truncate(OLD_MAX);
         found.extend(old.into_iter().filter_map(|node| {
             let newest = node.newest_mtime_ns()?;
-            Some((bytes(&node).0, newest, self.tree.path(node)))
+            Some((bytes(&node).0, newest, self.tree.path_of_node(&node)))
         }));
         for file in self.largest {
             let newest = file.attributes.mtime_ns().filter(|&ns| is_old(Some(ns)));
@@ -162,7 +162,7 @@ impl<'a> Hints<'_, 'a> {
         }
         let largest = all.iter().take(LISTED_MAX).map(|(node, rule)| Hint {
             kind: HintKind::Rebuildable,
-            path: self.tree.path(*node),
+            path: self.tree.path_of_node(node),
             allocated_bytes: Some(bytes(node).0),
             note: format!("{} makes it again", rule.rebuilt_by),
         });

@@ -115,35 +115,21 @@ pub(super) fn place_or_none<K: Copy + Ord>(places: &[(K, u8)], key: K) -> u8 {
     place(places, key).unwrap_or(NONE)
 }
 
-impl<'a, I> Reported<'a, I> {
+impl<I: Sync> Reported<'_, I> {
     /// The path of a node, which begins with the whole path of its root.
-    pub(super) fn path(&self, node: Node<'a>) -> Vec<u8> {
-        let mut names = Vec::new();
-        let mut top = node;
-        while let Some(parent) = top.parent() {
-            names.push(top.name());
-            top = parent;
-        }
-        let root = roots(self.tree).find(|(_, root)| root.dir_id() == top.dir_id());
-        let mut path = root.map_or(top.name().to_vec(), |(index, _)| self.paths[index].clone());
-        for name in names.into_iter().rev() {
-            if !path.ends_with(b"/") {
-                path.push(b'/');
-            }
-            path.extend_from_slice(name);
-        }
-        path
+    pub(super) fn path_of_node(&self, node: &Node<'_>) -> Vec<u8> {
+        self.path(self.part_of(node))
     }
 
     /// The path of a file, which begins with the whole path of its root.
     pub(super) fn path_of(&self, file: &TopOf) -> Vec<u8> {
         let Some(dir) = file.dir_id else {
             let root = self.tree.root(file.root());
-            return root.map_or_else(|| file.path.clone(), |root| self.path(root));
+            return root.map_or_else(|| file.path.clone(), |root| self.path_of_node(&root));
         };
         match self.tree.directory(dir) {
             Some(directory) => {
-                let mut path = self.path(directory);
+                let mut path = self.path_of_node(&directory);
                 if !path.ends_with(b"/") {
                     path.push(b'/');
                 }

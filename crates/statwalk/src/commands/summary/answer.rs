@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
-use statwalk_core::{Node, RootTotals, TopOf, Tree};
+use statwalk_core::{RootTotals, TopOf, Tree};
 use statwalk_view::{
     Align, Cell, Column, DateStyle, Direction, Files, SizeColumn, SizeFormat, Small, SortKey,
-    Terminal, TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
+    Terminal, Tree as _, TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
 };
 
 use crate::answer::about::{About, Root};
@@ -21,8 +21,10 @@ use crate::output::json::{Counted, TreeRows};
 use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
-use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
-use crate::output::scanned_tree::{LargeFiles, Own, ScannedTree};
+use crate::output::rows::{
+    Order, Selection, Side, below, is_left_out, is_selected, newest_time, roots, size,
+};
+use crate::output::scanned_tree::{LargeFiles, Own, Part, ScannedTree};
 use crate::request::filters::NameFilters;
 use crate::request::{Form, Sizes, safe};
 use crate::system::screen::Screen;
@@ -153,26 +155,27 @@ impl Answer for SummaryAnswer {
             }
             return self.write_total(format, rows);
         };
+        let tree = &self.scanned(tree);
         for (node, number) in self.nodes(tree, self.selection(Side::Behind)) {
-            let number = format.text(number);
-            match self.time_of(node.newest_time_ns()) {
-                Some(time) => rows.row(&[&number, &time], &node.path())?,
-                None => rows.row(&[&number], &node.path())?,
+            let (path, number) = (tree.path(node), format.text(number));
+            match self.time_of(newest_time(tree, node)) {
+                Some(time) => rows.row(&[&number, &time], &path)?,
+                None => rows.row(&[&number], &path)?,
             }
         }
         self.write_total(format, rows)
     }
 
     fn document(&self) -> impl Serialize {
-        let roots = self.tree.as_ref().map(|tree| self.roots(tree));
+        let tree = self.tree.as_ref().map(|tree| self.scanned(tree));
         self.about.document(TreeRows {
-            roots: roots.unwrap_or_default(),
+            roots: tree.as_ref().map_or_else(Vec::new, |tree| self.roots(tree)),
+            tree,
             selection: self.selection(Side::Before),
             order: self.view.order,
             counted: self.view.counted,
             min_bytes: self.view.min_bytes,
             is_filtered: self.view.is_filtered,
-            further_names: self.further_names(),
         })
     }
 }
@@ -207,12 +210,21 @@ impl SummaryAnswer {
         }
     }
 
+    /// The tree with the sizes of the scan, whatever is counted.
+    fn scanned<'a>(&self, tree: &'a Tree) -> ScannedTree<'a, &'a Tree> {
+        ScannedTree {
+            further_names: self.further_names(),
+            ..ScannedTree::new(tree)
+        }
+    }
+
     /// The roots of the tree for rows and JSON: in the order of the paths, as in du,
     /// unless the user sets one.
-    fn roots<'a>(&self, tree: &'a Tree) -> Vec<(usize, Node<'a>)> {
-        let mut roots: Vec<_> = roots(tree).collect();
+    fn roots(&self, tree: &ScannedTree<'_, &Tree>) -> Vec<Part> {
+        let roots = roots(tree.tree).map(|(index, _)| Part::Root(index as u32));
+        let mut roots: Vec<_> = roots.collect();
         if self.view.has_own_order {
-            roots.sort_by(|(_, a), (_, b)| self.view.order.compare(a, b));
+            roots.sort_by(|&a, &b| self.view.order.compare(tree, a, b));
         }
         roots
     }
@@ -220,22 +232,25 @@ impl SummaryAnswer {
     /// The nodes that have rows, with the number of each.
     fn nodes<'a>(
         &'a self,
-        tree: &'a Tree,
+        tree: &'a ScannedTree<'a, &'a Tree>,
         selection: Selection,
-    ) -> impl Iterator<Item = (Node<'a>, u128)> + 'a {
+    ) -> impl Iterator<Item = (Part, u128)> + 'a {
         let order = self.view.order;
-        let further_names = self.further_names();
         let roots = self.roots(tree).into_iter();
-        let roots = roots.filter(move |(root, _)| !further_names.contains(root));
-        let selected = selection.rows(roots, move |a, b| order.compare(a, b));
+        let roots = roots.filter(|&root| !tree.is_further_name(root));
+        let nodes = selection.rows(
+            roots,
+            move |&node| below(tree, node, selection.files),
+            move |&a, &b| order.compare(tree, a, b),
+        );
         // du, too, has no row for a mount that it does not enter, and none for a
         // further name of a file.
-        let nodes = selected.map(|row| row.node);
-        let nodes = nodes.filter(|node| !is_left_out(node) && !node.is_extra_link());
-        let nodes = nodes.filter(|node| !self.view.is_filtered || is_selected(node));
+        let nodes =
+            nodes.filter(|&node| !is_left_out(tree, node) && !tree.notes(node).counts_elsewhere);
+        let nodes = nodes.filter(|&node| !self.view.is_filtered || is_selected(tree, node));
         let numbered = nodes.map(|node| match self.view.counted {
-            Counted::Names => (node, node.entries().into()),
-            Counted::Sizes | Counted::Inodes => (node, bytes(&node, self.view.sizes.column)),
+            Counted::Names => (node, tree.figures(node).entries.into()),
+            Counted::Sizes | Counted::Inodes => (node, size(tree, node, self.view.sizes.column)),
         });
         numbered.filter(|(_, number)| *number >= self.view.min_bytes)
     }
@@ -425,8 +440,7 @@ impl SummaryAnswer {
             large_files: (view.files == Files::Hidden).then(|| LargeFiles::new(&self.large_files)),
             counted: view.counted,
             is_filtered: view.is_filtered,
-            further_names: self.further_names(),
-            ..ScannedTree::new(tree)
+            ..self.scanned(tree)
         };
         tree_table(&picture, &options)
     }
@@ -449,13 +463,14 @@ impl SummaryAnswer {
             rows_max: own.rows_max.or(Some(fitting)),
             ..own
         };
+        let tree = &self.scanned(tree);
         let rows = self.nodes(tree, selection).map(|(node, number)| {
             vec![
                 Cell::Text(format.text(number).into()),
-                Cell::Text(times.text(node.newest_time_ns()).into()),
-                match node.is_incomplete() {
-                    true => Cell::Incomplete(node.path().into()),
-                    false => Cell::Name(node.path().into()),
+                Cell::Text(times.text(newest_time(tree, node)).into()),
+                match tree.figures(node).incomplete {
+                    true => Cell::Incomplete(tree.path(node).into()),
+                    false => Cell::Name(tree.path(node).into()),
                 },
             ]
         });

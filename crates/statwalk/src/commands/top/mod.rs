@@ -21,6 +21,7 @@ use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::output::rows::{bytes, largest_directories};
+use crate::output::scanned_tree::{Part, ScannedTree};
 use crate::rebuildable::{self, TraceSink};
 use crate::request::filters::{Filters, NameFilters};
 use crate::request::{Form, Request, Sizes};
@@ -372,9 +373,9 @@ impl Fields for LargeJson<'_> {
                 EntryJson::of_file(&self.large.path, attributes).write(object)
             }
             (Found::Directory(id), Some(tree)) => NodeJson {
-                node: tree.node(*id),
+                tree: &ScannedTree::new(tree),
+                node: Part::Node(*id),
                 counts_inodes: false,
-                is_further_name: false,
                 rebuilt_by: self.large.rebuilt_by,
             }
             .write(object),

@@ -3,16 +3,16 @@
 //! The tree in JSON, row by row.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use statwalk_core::{FileType, Node, NodeKind};
+use statwalk_view::Tree;
 
 use super::object::{Fields, Json, Object};
 use super::scan_report::Counted;
-use crate::output::rows::{Order, Row, Selection, bytes, is_selected};
+use crate::output::rows::{Order, Selection, below, is_selected, size};
 
 /// The rows of a tree down to a depth, written one by one; empty where the scan kept none.
-pub(crate) struct TreeRows<'a> {
-    /// With their numbers on the command line.
-    pub(crate) roots: Vec<(usize, Node<'a>)>,
+pub(crate) struct TreeRows<T: Tree> {
+    pub(crate) tree: Option<T>,
+    pub(crate) roots: Vec<T::Node>,
     pub(crate) selection: Selection,
     pub(crate) order: Order,
     pub(crate) counted: Counted,
@@ -20,76 +20,80 @@ pub(crate) struct TreeRows<'a> {
     pub(crate) min_bytes: u128,
     /// Whether a filter selects entries.
     pub(crate) is_filtered: bool,
-    /// The numbers of the roots that are further names of a file in an earlier one.
-    pub(crate) further_names: Vec<usize>,
 }
 
-impl Fields for TreeRows<'_> {
+impl<T: Tree> Fields for TreeRows<T> {
     fn write(&self, object: &mut Object<impl SerializeMap>) {
         object.field("tree", self);
     }
 }
 
-impl Serialize for TreeRows<'_> {
+impl<T: Tree> Serialize for TreeRows<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let order = self.order;
-        let roots = self.roots.iter().copied();
-        let rows = self.selection.rows(roots, move |a, b| order.compare(a, b));
-        let shown = rows
-            .filter(|row| self.min_bytes == 0 || bytes(&row.node, order.column) >= self.min_bytes)
-            .filter(|row| !self.is_filtered || is_selected(&row.node));
-        serializer.collect_seq(shown.map(|row| Json(self.row(row))))
+        let rows = self.tree.iter().flat_map(|tree| self.rows(tree));
+        serializer.collect_seq(rows.map(Json))
     }
 }
 
-impl TreeRows<'_> {
-    fn row<'a>(&self, row: Row<Node<'a>>) -> NodeJson<'a> {
-        NodeJson {
-            node: row.node,
+impl<T: Tree> TreeRows<T> {
+    fn rows<'a>(&'a self, tree: &'a T) -> impl Iterator<Item = NodeJson<'a, T>> {
+        let order = self.order;
+        let files = self.selection.files;
+        let rows = self.selection.rows(
+            self.roots.iter().copied(),
+            move |&node| below(tree, node, files),
+            move |&a, &b| order.compare(tree, a, b),
+        );
+        rows.filter(move |&node| {
+            self.min_bytes == 0 || size(tree, node, order.column) >= self.min_bytes
+        })
+        .filter(move |&node| !self.is_filtered || is_selected(tree, node))
+        .map(move |node| NodeJson {
+            tree,
+            node,
             counts_inodes: self.counted == Counted::Inodes,
-            is_further_name: self.further_names.contains(&row.root),
             rebuilt_by: None,
-        }
+        })
     }
 }
 
 /// A directory with the sums of its subtree, or a file.
-pub(crate) struct NodeJson<'a> {
-    pub(crate) node: Node<'a>,
+pub(crate) struct NodeJson<'a, T: Tree> {
+    pub(crate) tree: &'a T,
+    pub(crate) node: T::Node,
     /// Whether inodes are counted, and not names.
     pub(crate) counts_inodes: bool,
-    /// Whether it is a further name of a file in an earlier root.
-    pub(crate) is_further_name: bool,
     /// The program that makes the directory again.
     pub(crate) rebuilt_by: Option<&'static str>,
 }
 
-impl Fields for NodeJson<'_> {
+impl<T: Tree> Fields for NodeJson<'_, T> {
     fn write(&self, object: &mut Object<impl SerializeMap>) {
-        let node = &self.node;
-        let kind = match node.kind() {
-            NodeKind::Other(kind) => kind,
-            _ => FileType::Directory,
-        };
-        let extra = node.is_extra_link();
-        // Its bytes are in the sums of its first name.
-        let bytes = |bytes| if extra { Some(0) } else { bytes };
+        let (tree, node) = (self.tree, self.node);
+        let figures = tree.figures(node);
+        let details = tree.details(node);
+        let is_known = details.is_some_and(|details| details.knows_bytes);
+        let is_further_name = details.is_some_and(|details| details.is_further_name);
         let counted = if self.counts_inodes {
             "inodes"
         } else {
             "entries"
         };
-        object.text("path", &node.path());
-        object.field("type", kind.letter());
-        object.known("apparent_bytes", bytes(node.apparent_bytes()));
-        object.known("allocated_bytes", bytes(node.allocated_bytes()));
-        object.field(counted, node.entries());
-        object.field("files", node.file_count());
-        object.field("dirs", node.dir_count());
+        object.text("path", &tree.path(node));
+        object.known("type", details.map(|details| details.letter));
+        object.known("apparent_bytes", is_known.then_some(figures.apparent_bytes));
+        object.known(
+            "allocated_bytes",
+            is_known.then_some(figures.allocated_bytes),
+        );
+        object.field(counted, figures.entries);
+        object.known("files", details.map(|details| details.files));
+        object.known("dirs", details.map(|details| details.dirs));
         let newest = ["newest_mtime_s", "newest_mtime_ns"];
-        object.time(newest, node.newest_mtime_ns());
-        object.field("incomplete", node.is_incomplete());
-        object.flag("extra_hard_link", extra || self.is_further_name);
+        object.time(newest, figures.newest_mtime_ns);
+        object.field("incomplete", figures.incomplete);
+        let is_extra = tree.notes(node).counts_elsewhere || is_further_name;
+        object.flag("extra_hard_link", is_extra);
         object.known("rebuilt_by", self.rebuilt_by);
     }
 }
