@@ -39,6 +39,7 @@ pub(crate) fn meta(answer: &Answer, names: Names, node_count: u64) -> String {
 }
 
 /// A number as a string.
+#[derive(Default)]
 struct Decimal<N>(N);
 
 impl<N: Display> Serialize for Decimal<N> {
@@ -131,7 +132,7 @@ struct Category<'a> {
 }
 
 /// A group of files by ending, age or size.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Group<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
@@ -157,17 +158,12 @@ struct Group<'a> {
 impl Group<'_> {
     fn new(sums: &Sums, is_not_files: bool) -> Group<'static> {
         Group {
-            name: None,
-            label: None,
-            from_s: None,
-            to_s: None,
-            from_bytes: None,
-            to_bytes: None,
             not_files: is_not_files.then_some(true),
             allocated: Decimal(sums.allocated_bytes),
             apparent: Decimal(sums.apparent_bytes),
             files: Decimal(sums.entries),
             newest_s: sums.newest_s,
+            ..Group::default()
         }
     }
 }
