@@ -103,7 +103,7 @@ impl ExtentsAnswer {
     /// The directories that have rows.
     fn dirs(&self) -> impl Iterator<Item = ExtentDir<'_>> {
         let roots = self.usage.roots().filter(|dir| !is_unread(dir));
-        (self.selection).rows(roots, below, |a, b| self.compare(a, b))
+        (self.selection).rows(roots, below, |_| (), |(_, a), (_, b)| self.compare(a, b))
     }
 
     fn compare(&self, a: &ExtentDir<'_>, b: &ExtentDir<'_>) -> Ordering {

@@ -10,6 +10,9 @@ use statwalk_view::{Direction, SizeColumn, SortKey, Tree};
 
 use crate::flags::SortName;
 
+/// The number by which a node has its place among siblings, made once for each.
+pub(crate) type Rank = u128;
+
 /// The order of siblings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
@@ -68,18 +71,27 @@ impl Order {
         }
     }
 
-    /// The order of two siblings.
-    pub(crate) fn compare<T: Tree>(&self, tree: &T, a: T::Node, b: T::Node) -> Ordering {
-        let entries = |node| tree.figures(node).entries;
-        let newest = |node| newest_time(tree, node);
-        let size = |node| size(tree, node, self.column);
-        let by_key = match self.key {
-            SortKey::Size => size(b).cmp(&size(a)),
-            SortKey::Name => Ordering::Equal,
-            SortKey::Count => entries(b).cmp(&entries(a)),
-            SortKey::Mtime => newest(b).cmp(&newest(a)),
-        };
-        let order = by_key.then_with(|| tree.name(a).cmp(&tree.name(b)));
+    /// The number by which a node has its place among siblings.
+    pub(crate) fn rank<T: Tree>(&self, tree: &T, node: T::Node) -> Rank {
+        match self.key {
+            SortKey::Size => size(tree, node, self.column),
+            SortKey::Name => 0,
+            SortKey::Count => tree.figures(node).entries.into(),
+            // A time that is not known comes last.
+            SortKey::Mtime => newest_time(tree, node)
+                .map_or(0, |ns| (i128::from(ns) - i128::from(i64::MIN) + 1) as u128),
+        }
+    }
+
+    /// The order of two siblings with their ranks.
+    pub(crate) fn compare<T: Tree>(
+        &self,
+        tree: &T,
+        a: (Rank, T::Node),
+        b: (Rank, T::Node),
+    ) -> Ordering {
+        let by_rank = b.0.cmp(&a.0);
+        let order = by_rank.then_with(|| tree.name(a.1).cmp(&tree.name(b.1)));
         match self.direction {
             Direction::Forward => order,
             Direction::Reversed => order.reverse(),
@@ -116,17 +128,19 @@ pub(crate) fn is_selected<T: Tree>(tree: &T, node: T::Node) -> bool {
 
 impl Selection {
     /// The rows of all roots, one root after another, by the nodes directly below each;
-    /// siblings stand as `compare` says.
-    pub(crate) fn rows<'a, N: Copy + 'a>(
+    /// siblings stand as `compare` says by their ranks.
+    pub(crate) fn rows<'a, N: Copy + 'a, R: 'a>(
         self,
         roots: impl Iterator<Item = N> + 'a,
         below: impl Fn(&N) -> Vec<N> + 'a,
-        compare: impl Fn(&N, &N) -> Ordering + 'a,
+        rank: impl Fn(N) -> R + 'a,
+        compare: impl Fn(&(R, N), &(R, N)) -> Ordering + 'a,
     ) -> Box<dyn Iterator<Item = N> + 'a> {
         let mut walk = Walk {
             selection: self,
             roots,
             below,
+            rank,
             compare,
             stack: Vec::new(),
         };
@@ -134,19 +148,23 @@ impl Selection {
             return Box::new(walk);
         };
         // The best rows stay, each at its place.
-        let mut ranked: Vec<(usize, N)> = walk.by_ref().enumerate().collect();
+        let mut ranked: Vec<(usize, (R, N))> = Vec::new();
+        while let Some(node) = walk.next() {
+            ranked.push((ranked.len(), ((walk.rank)(node), node)));
+        }
         ranked.sort_by(|(_, a), (_, b)| (walk.compare)(a, b));
         ranked.truncate(rows_max);
         ranked.sort_by_key(|(place, _)| *place);
-        Box::new(ranked.into_iter().map(|(_, node)| node))
+        Box::new(ranked.into_iter().map(|(_, (_, node))| node))
     }
 }
 
 /// Goes through a tree with a stack of its own: a tree can be deeper than ours.
-struct Walk<N, R, B, C> {
+struct Walk<N, I, B, K, C> {
     selection: Selection,
-    roots: R,
+    roots: I,
     below: B,
+    rank: K,
     compare: C,
     stack: Vec<Step<N>>,
 }
@@ -158,12 +176,19 @@ struct Step<N> {
     is_open: bool,
 }
 
-impl<N: Copy, R, B: Fn(&N) -> Vec<N>, C: Fn(&N, &N) -> Ordering> Walk<N, R, B, C> {
+impl<N, I, B, R, K, C> Walk<N, I, B, K, C>
+where
+    N: Copy,
+    B: Fn(&N) -> Vec<N>,
+    K: Fn(N) -> R,
+    C: Fn(&(R, N), &(R, N)) -> Ordering,
+{
     fn push_below(&mut self, node: N, depth: u32) {
-        let mut nodes = (self.below)(&node);
+        let nodes = (self.below)(&node).into_iter();
+        let mut nodes: Vec<(R, N)> = nodes.map(|node| ((self.rank)(node), node)).collect();
         // The first must lie on top.
         nodes.sort_unstable_by(|a, b| (self.compare)(b, a));
-        self.stack.extend(nodes.into_iter().map(|node| Step {
+        self.stack.extend(nodes.into_iter().map(|(_, node)| Step {
             node,
             depth,
             is_open: false,
@@ -171,12 +196,13 @@ impl<N: Copy, R, B: Fn(&N) -> Vec<N>, C: Fn(&N, &N) -> Ordering> Walk<N, R, B, C
     }
 }
 
-impl<N, R, B, C> Iterator for Walk<N, R, B, C>
+impl<N, I, B, R, K, C> Iterator for Walk<N, I, B, K, C>
 where
     N: Copy,
-    R: Iterator<Item = N>,
+    I: Iterator<Item = N>,
     B: Fn(&N) -> Vec<N>,
-    C: Fn(&N, &N) -> Ordering,
+    K: Fn(N) -> R,
+    C: Fn(&(R, N), &(R, N)) -> Ordering,
 {
     type Item = N;
 
@@ -239,9 +265,9 @@ pub(crate) fn largest_directories<'a>(
     wanted: impl Fn(&Node<'a>) -> bool,
     count: usize,
 ) -> Vec<Node<'a>> {
-    let compare = |a: &Node<'a>, b: &Node<'a>| {
-        let by_size = bytes(b, column).cmp(&bytes(a, column));
-        by_size.then_with(|| a.name().cmp(b.name()))
+    let rank = move |node: Node<'a>| bytes(&node, column);
+    let compare = |a: &(Rank, Node<'a>), b: &(Rank, Node<'a>)| {
+        b.0.cmp(&a.0).then_with(|| a.1.name().cmp(b.1.name()))
     };
     let selection = Selection {
         depth_max: u32::MAX,
@@ -253,7 +279,7 @@ pub(crate) fn largest_directories<'a>(
     let bytes_min = least_of_largest(tree, column, &wanted, count);
     let is_large = move |node: &Node<'a>| bytes(node, column) >= bytes_min;
     let large = move |node: &Node<'a>| node.children().filter(is_large).collect();
-    let rows = selection.rows(roots(tree).map(|(_, root)| root), large, compare);
+    let rows = selection.rows(roots(tree).map(|(_, root)| root), large, rank, compare);
     let mut best: Vec<Node<'a>> = rows
         .filter(|node| is_candidate(node, &wanted) && is_large(node))
         .collect();

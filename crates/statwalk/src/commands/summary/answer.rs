@@ -224,7 +224,8 @@ impl SummaryAnswer {
         let roots = roots(tree.tree).map(|(index, _)| Part::Root(index as u32));
         let mut roots: Vec<_> = roots.collect();
         if self.view.has_own_order {
-            roots.sort_by(|&a, &b| self.view.order.compare(tree, a, b));
+            let ranked = |node| (self.view.order.rank(tree, node), node);
+            roots.sort_by(|&a, &b| self.view.order.compare(tree, ranked(a), ranked(b)));
         }
         roots
     }
@@ -241,6 +242,7 @@ impl SummaryAnswer {
         let nodes = selection.rows(
             roots,
             move |&node| below(tree, node, selection.files),
+            move |node| order.rank(tree, node),
             move |&a, &b| order.compare(tree, a, b),
         );
         // du, too, has no row for a mount that it does not enter, and none for a

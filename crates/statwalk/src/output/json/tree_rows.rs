@@ -42,6 +42,7 @@ impl<T: Tree> TreeRows<T> {
         let rows = self.selection.rows(
             self.roots.iter().copied(),
             move |&node| below(tree, node, files),
+            move |node| order.rank(tree, node),
             move |&a, &b| order.compare(tree, a, b),
         );
         rows.filter(move |&node| {
