@@ -64,7 +64,7 @@ usage: cargo xtask TASK
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
-  tidy     licence lines, layers, the map, paths, figures, the age of the picture, and wording
+  tidy     licence lines, layers, the map, paths, figures, the age of the pictures, and wording
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   dist     the program as it is released: static, position-independent, full RELRO;
@@ -74,6 +74,7 @@ usage: cargo xtask TASK
            --keep: keeps it, for new words that no screen of the session shows
   page-picture
            takes docs/pictures/report-light.png and report-dark.png (needs Node and Chromium, too)
+           --keep: keeps them, for a change of the page that they do not show
   captures plays docs/captures; target/captures has them in colour, on black and on white
            (needs the same)
   figures  writes the figures of README.md from the records of bench
@@ -129,7 +130,13 @@ fn main() -> ExitCode {
                 "picture: unknown word {word}; it takes --keep or nothing"
             )),
         },
-        Some("page-picture") => picture::page::page_picture(),
+        Some("page-picture") => match std::env::args().nth(2).as_deref() {
+            None => picture::page::page_picture(),
+            Some("--keep") => picture::age::keep_page(),
+            Some(word) => Err(format!(
+                "page-picture: unknown word {word}; it takes --keep or nothing"
+            )),
+        },
         Some("captures") => captures::captures(),
         Some("deny") => deny(),
         Some("install") => {

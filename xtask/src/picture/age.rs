@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Whether the moving picture is older than what it shows.
+//! Whether the pictures are older than what they show.
 //!
-//! The picture keeps a hash of the words in each file that puts words on its screens. A new
-//! word of one of them makes the picture old; a comment, a test, or another file does not.
-//! Colours and places are not looked at.
+//! The moving picture keeps a hash of the words in each file that puts words on its screens. A
+//! new word of one of them makes the picture old; a comment, a test, or another file does not.
+//! Colours and places are not looked at. Those of a report are old with any change of the page.
 
 use std::fs;
 
@@ -26,6 +26,16 @@ const SHOWN: [&str; 10] = [
 
 const BEGIN: &str = "<!-- Words of ";
 
+/// The page whose pictures are kept, and the sentence at its head.
+const PAGE: [&str; 3] = [
+    "crates/statwalk-report/viewer/dist/viewer.css",
+    "crates/statwalk-report/viewer/dist/viewer.js",
+    "crates/statwalk-report/src/gist.rs",
+];
+
+/// Where a line for each of these stands.
+const PAGE_RECORD: &str = "docs/pictures/report.txt";
+
 /// What the picture keeps: a line for each file.
 pub(crate) fn record() -> Result<String, String> {
     let lines = SHOWN.iter().map(|file| {
@@ -37,6 +47,24 @@ pub(crate) fn record() -> Result<String, String> {
 
 fn line(file: &str, text: &str) -> String {
     format!("{BEGIN}{file}: {:016x} -->\n", hash(&literals(text)))
+}
+
+fn page_record() -> Result<String, String> {
+    let lines = PAGE.iter().map(|file| {
+        let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        let hash = match file.ends_with(".rs") {
+            true => hash(&literals(&text)),
+            false => hash(&[&text]),
+        };
+        Ok(format!("{file}: {hash:016x}\n"))
+    });
+    lines.collect()
+}
+
+/// Notes that the pictures of a report are of the page of now.
+pub(crate) fn keep_page() -> Result<(), String> {
+    fs::write(PAGE_RECORD, page_record()?)
+        .map_err(|error| format!("cannot write {PAGE_RECORD}: {error}"))
 }
 
 /// Writes the record of now into the picture as it is: for a new word that no screen of the
@@ -60,6 +88,14 @@ pub(crate) fn check(faults: &mut Vec<String>) {
                  `cargo xtask picture --keep` if the session shows none of them"
             )
         })),
+        Err(error) => faults.push(error),
+    }
+    match page_record() {
+        Ok(record) if fs::read_to_string(PAGE_RECORD).is_ok_and(|kept| kept == record) => {}
+        Ok(_) => faults.push(format!(
+            "{PAGE_RECORD}: the pictures of a report are older than its page: run \
+             `cargo xtask page-picture`, or `cargo xtask page-picture --keep` if they do not show it"
+        )),
         Err(error) => faults.push(error),
     }
 }

@@ -7,6 +7,7 @@
 
 use std::fs;
 
+use super::age;
 use super::stage::{Cast, Stage};
 use crate::step::Step;
 use crate::viewer;
@@ -56,5 +57,5 @@ fn take(stage: &Stage) -> Result<(), String> {
         }
         println!("{picture}: {bytes} bytes");
     }
-    Ok(())
+    age::keep_page()
 }
