@@ -87,7 +87,8 @@ class Entry {
     if (table.isText || this.isText) return new fs.Dirent(this.name, type, table.parent(this.#row))
     const bytes = this.pathBytes()
     const slash = bytes.lastIndexOf(0x2f)
-    return new fs.Dirent(bytes.subarray(slash + 1), type, bytes.subarray(0, slash || 1))
+    const parent = slash < 0 ? Buffer.from('.') : bytes.subarray(0, slash || 1)
+    return new fs.Dirent(bytes.subarray(slash + 1), type, parent)
   }
 
   /** The attributes as fs.lstat gives them; null where they could not be read. */

@@ -102,9 +102,10 @@ class Table {
     return this.#isRoot(row) ? name.subarray(name.lastIndexOf(0x2f) + 1) : name
   }
 
+  /** Nothing stands before the path of a root. */
   #isRoot(row) {
-    const { ids, dirs } = this.#columns
-    return ids != null && ids[row] === dirs[row]
+    const { prefixes, prefixOffsets } = this.#columns
+    return prefixOffsets[prefixes[row]] === prefixOffsets[prefixes[row] + 1]
   }
 
   /** The directory that was given has its path for a name. */
@@ -133,7 +134,8 @@ class Table {
   /** The path of the directory of a row. */
   parent(row) {
     const prefix = this.#isRoot(row) ? this.#text(row) : this.#prefix(row)
-    return prefix.slice(0, prefix.lastIndexOf('/') || 1)
+    const slash = prefix.lastIndexOf('/')
+    return slash < 0 ? '.' : prefix.slice(0, slash || 1)
   }
 
   stats(row) {

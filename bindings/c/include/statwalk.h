@@ -486,11 +486,14 @@ const struct sw_error *sw_tables_error(const struct sw_tables *tables);
 /// No worker opens a directory below it that none has opened. No later table has anything
 /// below it, and no error of it or below it comes, or counts in the report. For rows of the
 /// same table, sw_tables_is_skipped tells. SW_FAILED if no directory with that number can have
-/// come.
+/// come, and after SW_END.
 int sw_tables_skip(struct sw_tables *tables,
                    uint32_t directory);
 
 /// Whether a directory was skipped, or lies below one that was: rows in it are not wanted.
+///
+/// It speaks of the directories of the table that came last, until the next call of
+/// sw_tables_next.
 bool sw_tables_is_skipped(const struct sw_tables *tables,
                           uint32_t directory);
 

@@ -151,7 +151,7 @@ pub unsafe extern "C" fn sw_tables_error(tables: *const TablesHandle) -> *const 
 /// No worker opens a directory below it that none has opened. No later table has anything
 /// below it, and no error of it or below it comes, or counts in the report. For rows of the
 /// same table, sw_tables_is_skipped tells. SW_FAILED if no directory with that number can have
-/// come.
+/// come, and after SW_END.
 ///
 /// # Safety
 ///
@@ -171,6 +171,9 @@ pub unsafe extern "C" fn sw_tables_skip(tables: *mut TablesHandle, directory: u3
 }
 
 /// Whether a directory was skipped, or lies below one that was: rows in it are not wanted.
+///
+/// It speaks of the directories of the table that came last, until the next call of
+/// sw_tables_next.
 ///
 /// # Safety
 ///

@@ -178,6 +178,11 @@ fn nothing_below_a_skipped_directory_of_a_table_comes() {
 }
 
 #[test]
+fn tables_become_arrays_of_arrow() {
+    holds("to_arrow");
+}
+
+#[test]
 fn one_directory_alone_is_listed() {
     holds("one_directory");
 }
@@ -324,6 +329,8 @@ fn sanitizers_find_no_fault() {
         "cancel",
         "waiting",
         "early_exit",
+        "skipping",
+        "to_arrow",
     ] {
         run(&behaviour, &[case.as_ref(), tree.as_ref()], true);
     }

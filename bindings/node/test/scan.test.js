@@ -114,6 +114,28 @@ test('columns', async () => {
   assert.strictEqual(rows, expected.length + 1)
 })
 
+test('the directory that was given is a row with its own name', async () => {
+  const before = process.cwd()
+  process.chdir(path.dirname(tree))
+  try {
+    const name = path.basename(tree)
+    for (const [root, its, parent] of [
+      [name, name, '.'],
+      [`./${name}`, name, '.'],
+      [tree, name, path.dirname(tree)],
+      ['/', '', '/'],
+    ]) {
+      for await (const columns of statwalk.batches(root, { fields: 'type', maxDepth: 1 })) {
+        const entry = statwalk.entryOf(columns, 0)
+        assert.deepStrictEqual([entry.path, entry.name, entry.dirent.parentPath ?? parent], [root, its, parent])
+        break
+      }
+    }
+  } finally {
+    process.chdir(before)
+  }
+})
+
 test('a path that cannot be scanned', async () => {
   const first = (root, options) => statwalk.scan(root, { ...options }).next()
   await assert.rejects(first(`${tree}/absent`), { code: 'ENOENT' })

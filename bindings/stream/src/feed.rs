@@ -152,7 +152,13 @@ impl Feed {
     pub(crate) fn next_within(&mut self, timeout: Duration) -> Result<Step<OwnRows>, Failure> {
         self.check()?;
         let step = Failure::catch(|| self.next_rows(timeout));
-        step.inspect_err(|failure| self.failure = Some(failure.again()))
+        step.map_err(|failure| self.keep(failure))
+    }
+
+    /// Keeps a failure for all later calls.
+    pub(crate) fn keep(&mut self, failure: Failure) -> Failure {
+        self.failure = Some(failure.again());
+        failure
     }
 
     /// Fails after a failure, and in the child of a fork.

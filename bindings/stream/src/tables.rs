@@ -85,8 +85,9 @@ impl Tables {
             ColumnKind::U32 => 4,
             _ => 8,
         };
-        // The type, the directory, the prefix, and where a name begins.
-        let row_bytes = 13 + Column::of(fields).into_iter().map(bytes).sum::<usize>();
+        // The type, the directory, the prefix, where a name begins, and the number, root and
+        // state of a directory.
+        let row_bytes = 22 + Column::of(fields).into_iter().map(bytes).sum::<usize>();
         Tables {
             feed,
             left: VecDeque::new(),
@@ -114,8 +115,10 @@ impl Tables {
     pub fn next_within(&mut self, timeout: Duration) -> Result<Step<Table>, Failure> {
         self.feed.check()?;
         loop {
-            if let Some(table) = Failure::catch(|| self.next_table())? {
-                return Ok(Step::Value(table));
+            match Failure::catch(|| self.next_table()) {
+                Ok(Some(table)) => return Ok(Step::Value(table)),
+                Ok(None) => {}
+                Err(failure) => return Err(self.feed.keep(failure)),
             }
             match self.feed.next_within(timeout)? {
                 Step::Value(mut rows) => {
@@ -181,7 +184,8 @@ impl Tables {
         DirId::from_index(directory as usize).is_some_and(|id| self.feed.prune(id))
     }
 
-    /// Whether a directory was pruned, or one above it, by its number.
+    /// Whether a directory was pruned, or one above it, by its number. It speaks of the table
+    /// that came last: others may be forgotten.
     #[must_use]
     pub fn is_skipped(&self, directory: u32) -> bool {
         let id = DirId::from_index(directory as usize);
@@ -319,7 +323,7 @@ impl<'a> Making<'a> {
             if self.form.has_paths {
                 bytes += 8 + self.prefix.len() + name.len();
             }
-            if run.number.is_none() {
+            if self.form.has_prefixes && run.number.is_none() {
                 bytes += 4 + self.prefix.len();
             }
             let has_room = self.bytes + bytes <= BYTES_MAX && self.rows.len() < Rows::MAX;

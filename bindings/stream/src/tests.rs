@@ -7,7 +7,7 @@ use statwalk_core::{Attributes, Fields, FileType, Scan, Totals};
 use statwalk_testkit::{Scratch, trees};
 
 use crate::feed::Feed;
-use crate::{Failure, PATH, Prefixes, Request, Step, Summary, Table, Tables, Walk};
+use crate::{Failure, PATH, Prefixes, Request, Step, Summary, Table, Tables, Walk, arrow};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -321,8 +321,9 @@ fn every_directory_ends_in_some_table() {
         std::thread::sleep(Duration::from_millis(3));
         true
     });
-    let mut tables = Tables::of(Feed::of(&scan).unwrap(), &Request::new("."));
-    let (mut ids, mut finished) = (Vec::new(), Vec::new());
+    let request = Request::new(".");
+    let mut tables = Tables::of(Feed::of(&scan).unwrap(), &request);
+    let (mut ids, mut finished, mut ends) = (Vec::new(), Vec::new(), 0);
     loop {
         match tables.next_within(LONG).unwrap() {
             Step::Value(table) => {
@@ -330,6 +331,9 @@ fn every_directory_ends_in_some_table() {
                 ids.extend_from_slice(&directories.ids);
                 finished.extend_from_slice(&directories.finished);
                 assert!(!table.columns().is_empty() || !directories.finished.is_empty());
+                ends += usize::from(table.columns().is_empty());
+                let array = arrow::table(table, &request);
+                assert_eq!(arrow::begin_of_names(&array), 0);
             }
             Step::End => break,
             other => panic!("{other:?}"),
@@ -338,6 +342,7 @@ fn every_directory_ends_in_some_table() {
     ids.sort_unstable();
     finished.sort_unstable();
     assert_eq!((ids.len(), &ids), (101, &finished));
+    assert!(ends > 0, "no table has ends alone");
     assert!(tables.finish().unwrap().is_complete());
 }
 

@@ -16,7 +16,7 @@ use crate::time::Time;
 ///
 /// A row has the words of the documentation, then the field, the name and the type of the
 /// attribute. Then it has the name of its column here and in tables of other programs, and
-/// the function that adds it to attributes; a half of a pair has none.
+/// the function that adds it to attributes; those of a pair are added together.
 macro_rules! with_numbers {
     ($call:ident) => {
         $call! {
@@ -37,9 +37,9 @@ macro_rules! with_numbers {
             /// Those of seven flags that hold, as statx(2) has their bits: compressed 0x4,
             /// immutable 0x10, append-only 0x20, not for dump(8) 0x40, encrypted 0x800,
             /// verity 0x10_0000, DAX 0x20_0000.
-            FLAGS flags: u32, flags "flags", with_flags;
+            FLAGS flags: u32, flags "flags";
             /// Those bits of `flags` that the file system tells. Any other flag is unknown.
-            FLAGS flags_mask: u32, flags_masks "flags_mask", with_flags_mask;
+            FLAGS flags_mask: u32, flags_masks "flags_mask";
         }
     };
 }

@@ -306,6 +306,14 @@ impl Attributes {
         self
     }
 
+    /// The same with flags, and those bits of them that are known.
+    #[must_use]
+    pub fn with_flags(mut self, flags: u32, mask: u32) -> Attributes {
+        (self.flags, self.flags_mask) = (flags, mask);
+        self.valid |= Fields::FLAGS;
+        self
+    }
+
     /// How the last change of the content lies to a moment, in nanoseconds since 1970.
     ///
     /// Known also for times before 1677 and after 2262, of which

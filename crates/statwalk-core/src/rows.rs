@@ -211,7 +211,7 @@ impl Scan {
     /// known. A root that is missing is an `Err` at the end.
     ///
     /// Memory: each worker fills one object, 4 wait for the caller, and the buffers of up to 8
-    /// are kept empty. With all fields an entry takes 96 bytes and its name, in buffers that
+    /// are kept empty. With all fields an entry takes 104 bytes and its name, in buffers that
     /// grow by doubling. A caller who takes none slows the scan down.
     ///
     /// # Errors

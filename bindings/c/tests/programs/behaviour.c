@@ -326,6 +326,33 @@ static int skipping(const char *root) {
     return 0;
 }
 
+// Each table becomes an array of Arrow, one without rows too: its names have one offset.
+static int to_arrow(const char *root) {
+    sw_scan *scan = sw_scan_new(root);
+    CHECK(sw_scan_set_columns(scan, SW_NAME) == SW_OK && sw_scan_set_threads(scan, 4) == SW_OK);
+    size_t rows = 0;
+    for (int round = 0; round < 50; round++) {
+        sw_tables *tables;
+        sw_table *table;
+        CHECK(sw_tables_open(scan, &tables) == SW_OK);
+        int got;
+        while ((got = sw_tables_next(tables, -1, &table)) > 0) {
+            CHECK(got == SW_VALUE);
+            int64_t len = table->len;
+            struct ArrowArray array;
+            CHECK(sw_table_to_arrow(table, &array) == SW_OK && array.length == len);
+            const int32_t *offsets = array.children[0]->buffers[1];
+            CHECK(offsets[0] == 0 && offsets[len] >= len);
+            rows += len;
+            array.release(&array);
+        }
+        CHECK(got == SW_END && sw_tables_close(tables, NULL) == SW_OK);
+    }
+    sw_scan_free(scan);
+    CHECK(rows > 50);
+    return 0;
+}
+
 static pthread_key_t key;
 static int at_end_failed = 1;
 
@@ -427,6 +454,7 @@ int main(int argc, char **argv) {
         {"after_fork", after_fork}, {"signals", signals},         {"one_directory", one_directory},
         {"unreadable", unreadable}, {"ending_thread", ending_thread},
         {"limits", limits},         {"skipping", skipping},
+        {"to_arrow", to_arrow},
     };
     if (argc < 3) return 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

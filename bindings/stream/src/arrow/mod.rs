@@ -18,4 +18,6 @@ mod table;
 pub use abi::{ArrowArray, ArrowArrayStream, ArrowSchema};
 pub use shared::{share, stream_of};
 pub use stream::{AtIncomplete, stream, stream_of_rest};
+#[cfg(test)]
+pub(crate) use table::begin_of_names;
 pub use table::{schema, table, type_word};

@@ -120,7 +120,11 @@ fn array_of(mut columns: Columns, ids: Column, paths: Option<Paths>, fields: Fie
         children.push(bytes_array(rows, Buffer::of(offsets), bytes));
     }
     if fields.contains(Fields::NAME) {
-        let offsets = std::mem::take(&mut columns.name_offsets);
+        let mut offsets = std::mem::take(&mut columns.name_offsets);
+        // A table of nothing but ends has none.
+        if offsets.is_empty() {
+            offsets.push(0);
+        }
         let names = std::mem::take(&mut columns.names);
         children.push(bytes_array(rows, Buffer::of(offsets), names));
     }
@@ -160,4 +164,12 @@ fn words_of_types() -> ArrowArray {
     }
     let buffers = vec![Buffer::absent(), Buffer::of(offsets), Buffer::of(bytes)];
     array(TYPES.len(), 0, buffers, Vec::new(), None)
+}
+
+/// The first offset of the names of a table without paths.
+#[cfg(test)]
+pub(crate) fn begin_of_names(array: &ArrowArray) -> i32 {
+    // SAFETY: `table` made the array. Its first child is the column of names, whose second
+    // buffer has one offset more than rows.
+    unsafe { *(**array.children).buffers.add(1).read().cast() }
 }

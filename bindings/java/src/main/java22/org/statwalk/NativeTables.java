@@ -135,7 +135,8 @@ final class NativeTables implements Tables {
     @Override
     public boolean isSkipped(int directory) {
         synchronized (handle) {
-            return handle.pointer != 0 && handle.library.isSkipped(handle.pointer, directory);
+            // After a close nothing is wanted any more.
+            return handle.pointer == 0 || handle.library.isSkipped(handle.pointer, directory);
         }
     }
 
