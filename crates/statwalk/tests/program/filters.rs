@@ -123,6 +123,19 @@ fn the_default_view_counts_only_what_passes() {
     assert!(table.contains("src") && !table.contains("docs"), "{table}");
 }
 
+/// Unless the machine is busy: the list of a scan of more than 100 ms is not sorted.
+#[test]
+fn a_short_list_is_sorted() {
+    let tree = tree();
+    let is_sorted = || {
+        let answer = tree.run(&["find", "tree"]).good();
+        let lines = answer.lines();
+        let parts = lines.iter().map(|path| path.split('/').collect::<Vec<_>>());
+        lines.len() == 12 && parts.is_sorted()
+    };
+    assert!((0..100).any(|_| is_sorted()));
+}
+
 #[test]
 fn names_are_found() {
     let tree = tree();
