@@ -113,7 +113,7 @@ impl HeldError {
 }
 
 impl ScanReport {
-    pub(crate) fn new(report: &Report) -> ScanReport {
+    fn new(report: &Report) -> ScanReport {
         let gaps = Gaps::of(report);
         ScanReport {
             is_complete: gaps.is_complete,
@@ -127,9 +127,19 @@ impl ScanReport {
         }
     }
 
-    /// The answer of a function that ends a scan.
-    pub(crate) fn status(&self) -> c_int {
-        match self.is_complete {
+    /// Gives the report of a scan to a caller who wants it, and the answer of the function
+    /// that ends the scan.
+    ///
+    /// # Safety
+    ///
+    /// `place` is null, or leads to memory for a report.
+    pub(crate) unsafe fn give(report: &Report, place: *mut ScanReport) -> c_int {
+        let found = ScanReport::new(report);
+        if !place.is_null() {
+            // SAFETY: by this function's contract.
+            unsafe { place.write(found) };
+        }
+        match found.is_complete {
             true => SW_OK,
             false => SW_INCOMPLETE,
         }

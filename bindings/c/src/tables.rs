@@ -227,12 +227,9 @@ pub unsafe extern "C" fn sw_tables_close(
         }
         // SAFETY: sw_tables_open made the box, and the caller gives it back once.
         let handle = unsafe { Box::from_raw(tables) };
-        let found = ScanReport::new(&handle.tables.finish()?);
-        if !report.is_null() {
-            // SAFETY: the caller gives memory for a report.
-            unsafe { report.write(found) };
-        }
-        Ok(found.status())
+        let ended = handle.tables.finish()?;
+        // SAFETY: the caller gives memory for a report, or null.
+        Ok(unsafe { ScanReport::give(&ended, report) })
     })
 }
 

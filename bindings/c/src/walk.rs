@@ -283,12 +283,9 @@ pub unsafe extern "C" fn sw_walk_close(walk: *mut WalkHandle, report: *mut ScanR
         }
         // SAFETY: sw_walk_open made the box, and the caller gives it back once.
         let handle = unsafe { Box::from_raw(walk) };
-        let found = ScanReport::new(&handle.walk.finish()?);
-        if !report.is_null() {
-            // SAFETY: the caller gives memory for a report.
-            unsafe { report.write(found) };
-        }
-        Ok(found.status())
+        let ended = handle.walk.finish()?;
+        // SAFETY: the caller gives memory for a report, or null.
+        Ok(unsafe { ScanReport::give(&ended, report) })
     })
 }
 

@@ -23,7 +23,7 @@ use napi_derive::napi;
 use statwalk_core::{
     Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, SkippedDirs, Values,
 };
-use statwalk_stream::{Failure, Gaps, PATH, Request, Step as Found, Table, Tables};
+use statwalk_stream::{Failure, Gaps, PATH, Request, Step as Found, Table, Tables, in_camel_case};
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -428,15 +428,5 @@ fn attribute(columns: &mut CoreColumns, column: Column) -> Option<AttributeColum
         values,
         ms,
         is_known: known.into_bytes().map(Uint8Array::new),
-    })
-}
-
-/// A name with its words as JavaScript writes them.
-fn in_camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| {
-        let (head, rest) = word.split_at(1);
-        name + &head.to_uppercase() + rest
     })
 }

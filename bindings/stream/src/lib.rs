@@ -9,6 +9,7 @@
 //! A panic of a worker is a [`Failure`] here, and so is the use of a scan in the child
 //! of a fork, where its workers do not exist.
 
+mod column_name;
 mod failure;
 mod feed;
 mod gaps;
@@ -22,6 +23,7 @@ pub mod arrow;
 #[cfg(test)]
 mod tests;
 
+pub use column_name::in_camel_case;
 pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;

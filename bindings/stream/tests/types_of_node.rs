@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use statwalk_core::{Column, ColumnKind, Fields};
+use statwalk_stream::in_camel_case;
 
 const TYPES: &str = "../node/index.d.ts";
 
@@ -53,13 +54,4 @@ fn columns() -> Vec<String> {
         }
     });
     columns.collect()
-}
-
-fn in_camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| {
-        let (head, rest) = word.split_at(1);
-        name + &head.to_uppercase() + rest
-    })
 }

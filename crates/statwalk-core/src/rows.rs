@@ -210,9 +210,10 @@ impl Scan {
     /// some. An entry that cannot be read is an `Err`; it is also a row where its name is
     /// known. A root that is missing is an `Err` at the end.
     ///
-    /// Memory: each worker fills one object, 4 wait for the caller, and the buffers of up to 8
-    /// are kept empty. With all fields an entry takes 104 bytes and its name, in buffers that
-    /// grow by doubling. A caller who takes none slows the scan down.
+    /// Memory: each worker fills one object, or up to five at once of a directory of 65,536
+    /// entries. 4 such wait for the caller, and the buffers of up to 8 are kept empty. With all
+    /// fields an entry takes 104 bytes and its name, in buffers that grow by doubling. A caller
+    /// who takes none slows the scan down.
     ///
     /// # Errors
     ///
