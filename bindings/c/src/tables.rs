@@ -267,7 +267,7 @@ pub unsafe extern "C" fn sw_table_to_arrow(
         }
         // SAFETY: as in sw_table_free.
         let OwnedTable { table, request, .. } = *unsafe { Box::from_raw(table.cast()) };
-        let made = arrow::table(table, &request);
+        let made = arrow::array(arrow::table(table, &request));
         // SAFETY: the caller gives memory for an array, which holds none.
         unsafe { array.write(made) };
         Ok(())

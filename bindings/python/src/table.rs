@@ -4,12 +4,10 @@
 //!
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
 
-use std::sync::Arc;
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use statwalk_stream::arrow::{self, ArrowArray, ArrowSchema, AtIncomplete};
+use statwalk_stream::arrow::{self, ArrowSchema, AtIncomplete, RecordBatch};
 use statwalk_stream::{Gaps, Request, Step, Tables};
 
 use crate::arguments::{Options, Roots};
@@ -30,14 +28,14 @@ pub(crate) struct Batches {
 /// Some entries, or some directories, as an array of Arrow.
 #[pyclass(frozen, module = "statwalk")]
 pub(crate) struct Batch {
-    array: Arc<ArrowArray>,
+    batch: RecordBatch,
     request: Request,
 }
 
 /// All entries of a tree, as a table of Arrow.
 #[pyclass(frozen, module = "statwalk")]
 pub(crate) struct Table {
-    tables: Vec<Arc<ArrowArray>>,
+    tables: Vec<RecordBatch>,
     request: Request,
     report: Option<Report>,
 }
@@ -62,9 +60,9 @@ impl Batches {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let array = self.next_array(py)?;
-        Ok(array.map(|array| Batch {
-            array: Arc::new(array),
+        let batch = self.next_batch(py)?;
+        Ok(batch.map(|batch| Batch {
+            batch,
             request: self.request.clone(),
         }))
     }
@@ -72,8 +70,8 @@ impl Batches {
     /// Takes all that is left, as a table.
     fn read_all(&mut self, py: Python<'_>) -> PyResult<Table> {
         let mut tables = Vec::new();
-        while let Some(array) = self.next_array(py)? {
-            tables.push(Arc::new(array));
+        while let Some(batch) = self.next_batch(py)? {
+            tables.push(batch);
         }
         Ok(Table {
             tables,
@@ -137,7 +135,7 @@ impl Batches {
 }
 
 impl Batches {
-    fn next_array(&mut self, py: Python<'_>) -> PyResult<Option<ArrowArray>> {
+    fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
         loop {
             let Some(stream) = &mut self.stream else {
                 return Ok(None);
@@ -187,17 +185,17 @@ impl Batch {
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // The interface lets a producer give the type that it has.
         let _ = requested_schema;
-        let array = arrow::share(&self.array);
+        let array = arrow::array(self.batch.clone());
         let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
         Ok((schema_capsule(py, &self.request)?, array))
     }
 
     fn __len__(&self) -> usize {
-        self.array.length as usize
+        self.batch.num_rows()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Batch of {} entries>", self.array.length)
+        format!("<Batch of {} entries>", self.batch.num_rows())
     }
 }
 
@@ -225,7 +223,7 @@ impl Table {
     }
 
     fn __len__(&self) -> usize {
-        self.tables.iter().map(|table| table.length as usize).sum()
+        self.tables.iter().map(RecordBatch::num_rows).sum()
     }
 
     fn __repr__(&self) -> String {

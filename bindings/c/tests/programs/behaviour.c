@@ -124,7 +124,12 @@ static int errors(const char *root) {
     struct ArrowArray table;
     CHECK(sw_arrow_stream(scan, false, &stream) == SW_OK);
     while ((got = stream.get_next(&stream, &table)) == 0 && table.release) table.release(&table);
-    CHECK(got == EIO && strstr(stream.get_last_error(&stream), "incomplete"));
+    char words[sizeof missing + 64];
+    snprintf(words, sizeof words, "the scan is incomplete (1 errors): open %s: ", missing);
+    const char *said = stream.get_last_error(&stream);
+    CHECK(got == EIO && strncmp(said, words, strlen(words)) == 0);
+    // It stays so, for a caller who asks again.
+    CHECK(stream.get_next(&stream, &table) == EIO);
     stream.release(&stream);
     CHECK(sw_arrow_stream(scan, true, &stream) == SW_OK);
     while ((got = stream.get_next(&stream, &table)) == 0 && table.release) table.release(&table);
@@ -250,7 +255,8 @@ static int small_stack(const char *root) {
     return 0;
 }
 
-static int in_child(const char *root, sw_walk *walk, sw_tables *tables, sw_table *table) {
+static int in_child(const char *root, sw_walk *walk, sw_tables *tables, sw_table *table,
+                    struct ArrowArrayStream *stream) {
     const sw_entry *entry;
     sw_table *next;
     int got, status;
@@ -260,6 +266,10 @@ static int in_child(const char *root, sw_walk *walk, sw_tables *tables, sw_table
     while ((got = sw_tables_next(tables, -1, &next)) > 0) sw_table_free(next);
     CHECK(got == SW_FAILED);
     sw_table_free(table);
+    struct ArrowArray array;
+    while ((got = stream->get_next(stream, &array)) == 0 && array.release) array.release(&array);
+    CHECK(got == EIO && strncmp(stream->get_last_error(stream), "the scan was begun", 18) == 0);
+    stream->release(stream);
     CHECK(sw_walk_close(walk, NULL) == SW_FAILED);
     CHECK(sw_tables_close(tables, NULL) == SW_FAILED);
     CHECK(walk_all(root, SW_STAT, &status, NULL) > 1 && status == SW_OK);
@@ -273,18 +283,24 @@ static int after_fork(const char *root) {
         sw_walk *walk;
         sw_tables *tables;
         sw_table *table;
+        struct ArrowArrayStream stream;
+        struct ArrowArray array;
         const sw_entry *entry;
         CHECK(sw_walk_open(scan, &walk) == SW_OK && sw_tables_open(scan, &tables) == SW_OK);
+        CHECK(sw_arrow_stream(scan, false, &stream) == SW_OK);
+        CHECK(stream.get_next(&stream, &array) == 0 && array.release);
         CHECK(sw_walk_next(walk, &entry) == SW_VALUE);
         CHECK(sw_tables_next(tables, -1, &table) == SW_VALUE);
         pid_t child = fork();
         if (child == 0) {
             alarm(120);
-            _exit(in_child(root, walk, tables, table));
+            _exit(in_child(root, walk, tables, table, &stream));
         }
         int status;
         CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
         sw_table_free(table);
+        array.release(&array);
+        stream.release(&stream);
         CHECK(sw_walk_close(walk, NULL) == SW_INCOMPLETE);
         CHECK(sw_tables_close(tables, NULL) == SW_INCOMPLETE);
         sw_scan_free(scan);

@@ -2,22 +2,18 @@
 
 //! Tables as arrays of Arrow, by its C interfaces.
 //!
-//! `abi.rs` has the structs of the interfaces, and `array.rs` makes arrays of buffers.
-//! `table.rs` makes the columns of a scan, and `stream.rs` gives one table after another.
-//! `shared.rs` gives one array to several consumers.
+//! `table.rs` makes record batches of the columns of a scan, without a copy. `stream.rs` gives
+//! one batch after another. The arrays, and the structs of the C interfaces, are those of
+//! the `arrow-array` crate.
 //!
 //! The interfaces: <https://arrow.apache.org/docs/format/CDataInterface.html> and
 //! <https://arrow.apache.org/docs/format/CStreamInterface.html>.
 
-mod abi;
-mod array;
-mod shared;
 mod stream;
 mod table;
 
-pub use abi::{ArrowArray, ArrowArrayStream, ArrowSchema};
-pub use shared::{share, stream_of};
-pub use stream::{AtIncomplete, stream, stream_of_rest};
-#[cfg(test)]
-pub(crate) use table::begin_of_names;
-pub use table::{schema, table, type_word};
+pub use arrow_array::RecordBatch;
+pub use arrow_array::ffi::{FFI_ArrowArray as ArrowArray, FFI_ArrowSchema as ArrowSchema};
+pub use arrow_array::ffi_stream::FFI_ArrowArrayStream as ArrowArrayStream;
+pub use stream::{AtIncomplete, stream, stream_of, stream_of_rest};
+pub use table::{array, schema, table, type_word};

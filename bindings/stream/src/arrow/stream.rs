@@ -2,20 +2,20 @@
 
 //! The tables of a scan as a stream of Arrow.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, c_char};
+use std::io;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::abi::{ArrowArray, ArrowArrayStream, ArrowSchema};
-use super::table::{schema, table};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use super::ArrowArrayStream;
+use super::table::{table, without_rows};
 use crate::failure::Failure;
 use crate::feed::Step;
 use crate::request::Request;
 use crate::tables::Tables;
-
-/// `EIO`, errno(3).
-const EIO: c_int = 5;
-/// `EINVAL`, errno(3).
-const EINVAL: c_int = 22;
 
 /// The end of a stream whose scan could not read everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +26,17 @@ pub enum AtIncomplete {
     End,
 }
 
-struct State {
-    tables: Tables,
+struct Rest {
+    /// Absent in its end alone.
+    tables: Option<Tables>,
     request: Request,
+    schema: SchemaRef,
     at_incomplete: AtIncomplete,
     errors: u64,
     first_error: Option<String>,
-    last_error: Option<CString>,
 }
 
-/// Begins a scan, as a stream of tables as [`schema`] has them.
+/// Begins a scan, as a stream of tables as [`schema`](super::schema) has them.
 ///
 /// # Errors
 ///
@@ -52,27 +53,28 @@ pub fn stream_of_rest(
     request: &Request,
     at_incomplete: AtIncomplete,
 ) -> ArrowArrayStream {
-    let state = State {
-        tables,
+    in_our_words(ArrowArrayStream::new(Box::new(Rest {
+        tables: Some(tables),
         request: request.clone(),
+        schema: without_rows(request).schema(),
         at_incomplete,
         errors: 0,
         first_error: None,
-        last_error: None,
-    };
-    ArrowArrayStream {
-        get_schema: Some(get_schema),
-        get_next: Some(get_next),
-        get_last_error: Some(get_last_error),
-        release: Some(release),
-        private_data: Box::into_raw(Box::new(state)).cast(),
-    }
+    })))
 }
 
-impl State {
-    fn next(&mut self) -> Result<Option<ArrowArray>, String> {
-        loop {
-            let step = self.tables.next_within(Duration::from_secs(3600));
+/// A stream of tables that are there already.
+#[must_use]
+pub fn stream_of(request: &Request, tables: &[RecordBatch]) -> ArrowArrayStream {
+    let tables: Vec<_> = tables.iter().cloned().map(Ok).collect();
+    let reader = RecordBatchIterator::new(tables, without_rows(request).schema());
+    ArrowArrayStream::new(Box::new(reader))
+}
+
+impl Rest {
+    fn next_table(&mut self) -> Result<Option<RecordBatch>, String> {
+        while let Some(tables) = &mut self.tables {
+            let step = tables.next_within(Duration::from_secs(3600));
             match step.map_err(|failure| failure.to_string())? {
                 Step::Value(of) if of.columns().is_empty() => {}
                 Step::Value(of) => return Ok(Some(table(of, &self.request))),
@@ -81,13 +83,15 @@ impl State {
                     self.first_error.get_or_insert_with(|| error.to_string());
                 }
                 Step::Waiting => {}
-                Step::End => return self.end().map(|()| None),
+                Step::End => break,
             }
         }
+        self.end().map(|()| None)
     }
 
     fn end(&self) -> Result<(), String> {
-        let is_complete = (self.tables.report()).is_some_and(|report| report.is_complete());
+        let report = self.tables.as_ref().and_then(Tables::report);
+        let is_complete = report.is_some_and(|report| report.is_complete());
         if is_complete || self.at_incomplete == AtIncomplete::End {
             return Ok(());
         }
@@ -97,67 +101,69 @@ impl State {
             self.errors
         ))
     }
+}
 
-    fn fail(&mut self, words: String, number: c_int) -> c_int {
-        self.last_error = CString::new(words.replace('\0', "?")).ok();
-        number
+impl Iterator for Rest {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // Arrow's callback aborts the host at a panic, and makes one of a NUL.
+        let next = Failure::catch(|| self.next_table());
+        let next = next.unwrap_or_else(|failure| Err(failure.to_string()));
+        // Of all errors of Arrow, this one becomes EIO.
+        let error = |words: String| {
+            ArrowError::IoError(words.replace('\0', "?"), io::ErrorKind::Other.into())
+        };
+        next.map_err(error).transpose()
     }
 }
 
-/// # Safety
-///
-/// The three callbacks of a stream: `stream` is one that [`stream`] made and nobody has
-/// released, and `out` leads to memory for the answer.
-unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
-    // SAFETY: the private data is the box of `stream`, and a consumer makes one call at
-    // a time.
-    let state = unsafe { &mut *(*stream).private_data.cast::<State>() };
-    match Failure::catch(|| schema(&state.request)) {
-        Ok(schema) => {
-            // SAFETY: the caller gives memory for a schema, which holds none.
-            unsafe { out.write(schema) };
-            0
-        }
-        Err(failure) => state.fail(failure.to_string(), EINVAL),
+impl RecordBatchReader for Rest {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
     }
 }
 
-/// # Safety
-///
-/// As [`get_schema`].
-unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
-    // SAFETY: as in `get_schema`.
-    let state = unsafe { &mut *(*stream).private_data.cast::<State>() };
-    let next = Failure::catch(|| state.next()).unwrap_or_else(|failure| Err(failure.to_string()));
-    match next {
-        Ok(table) => {
-            // SAFETY: the caller gives memory for an array, which holds none.
-            unsafe { out.write(table.unwrap_or_else(ArrowArray::released)) };
-            0
-        }
-        Err(words) => state.fail(words, EIO),
+impl Drop for Rest {
+    fn drop(&mut self) {
+        // A panic in here would end the host.
+        let _ = Failure::catch(|| drop(self.tables.take()));
     }
 }
 
-/// # Safety
-///
-/// As [`get_schema`]. The words are there until the next call.
-unsafe extern "C" fn get_last_error(stream: *mut ArrowArrayStream) -> *const c_char {
-    // SAFETY: as in `get_schema`.
-    let state = unsafe { &*(*stream).private_data.cast::<State>() };
-    (state.last_error.as_ref()).map_or(std::ptr::null(), |words| words.as_ptr())
+/// A callback of a stream, that describes its last error.
+type LastError = unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char;
+
+/// That of arrow-array, the same for all streams.
+static LAST_ERROR: OnceLock<LastError> = OnceLock::new();
+
+/// The words of arrow-array before those of an error of the system.
+const PREFIX: &[u8] = b"Io error: ";
+
+/// The same stream, whose errors are described in our words alone.
+fn in_our_words(stream: ArrowArrayStream) -> ArrowArrayStream {
+    if let Some(call) = stream.get_last_error() {
+        LAST_ERROR.get_or_init(|| call);
+    }
+    let (schema, next) = (stream.get_schema(), stream.get_next());
+    let (release, data) = (stream.release(), stream.private_data());
+    std::mem::forget(stream);
+    // SAFETY: these are the parts of a stream that is not released, and nobody else has
+    // them now. The one that is exchanged leaves the data as it is.
+    unsafe { ArrowArrayStream::new_unchecked(schema, next, Some(last_error), release, data) }
 }
 
 /// # Safety
 ///
-/// As [`get_schema`].
-unsafe extern "C" fn release(stream: *mut ArrowArrayStream) {
-    // SAFETY: the box of `stream`, which this call alone takes back: the callback is
-    // null afterwards.
-    let state = unsafe {
-        (*stream).release = None;
-        Box::from_raw((*stream).private_data.cast::<State>())
+/// `stream` is of [`in_our_words`], and not released.
+unsafe extern "C" fn last_error(stream: *mut ArrowArrayStream) -> *const c_char {
+    let Some(call) = LAST_ERROR.get() else {
+        return std::ptr::null();
     };
-    // A panic in here would end the host.
-    let _ = Failure::catch(|| drop(state));
+    // SAFETY: the callback was made for such a stream, and gives NULL or a string.
+    unsafe {
+        let words = call(stream);
+        let has_prefix = !words.is_null() && CStr::from_ptr(words).to_bytes().starts_with(PREFIX);
+        words.add(if has_prefix { PREFIX.len() } else { 0 })
+    }
 }
