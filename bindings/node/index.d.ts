@@ -42,21 +42,20 @@ export interface Options {
   onError?: (error: EntryError) => void
   /** Stops the scan. The loop throws its reason. */
   signal?: AbortSignal
-  /** The number of threads. Without it, the scan decides. */
+  // options of the table
+  /** The number of threads; 0 lets the scan decide. 0 to 2 ** 32 - 1; the default is 0. */
   threads?: number
-  /**
-   * How far the threads stand behind the event loop for a processor, as nice(1) has it: 0 to
-   * 19, on Linux. The default is 10. Where other programs need all processors, a scan takes
-   * longer for it.
-   */
+  /** How far the threads stand behind others for a processor, as nice(1) has it. 0 to 19; the default is 10. */
   niceness?: number
-  /** How deep the scan goes. 1 is one directory alone. */
+  /** How deep the scan goes: entries of a root have depth 1. 0 to 2 ** 32 - 1; the default is no limit. */
   maxDepth?: number
+  /** Stay on the file system of the root. */
   oneFileSystem?: boolean
-  /** Links stand for what they lead to. Nothing is listed twice. */
+  /** A symbolic link stands for what it leads to, and nothing is listed twice. */
   followLinks?: boolean
-  /** Patterns of paths that are left out, as du --exclude has them. */
+  /** Leave out paths that fit a shell pattern, as du --exclude does. */
   exclude?: readonly string[]
+  // end of options of the table
 }
 
 /** An entry: a view into the columns of a table, which it keeps alive. */

@@ -177,13 +177,13 @@ struct ArrowArrayStream {
 /// Stay on the file system of the root.
 #define SW_ONE_FILE_SYSTEM (1 << 0)
 
-/// A symbolic link stands for what it leads to. Nothing is listed twice.
+/// A symbolic link stands for what it leads to, and nothing is listed twice.
 #define SW_FOLLOW_LINKS (1 << 1)
 
-/// Enter /proc and its like. They are left out otherwise.
+/// Enter /proc and its like, which are left out otherwise.
 #define SW_KERNEL_FILE_SYSTEMS (1 << 2)
 
-/// Read devices where that is faster and allowed. It installs a handler of SIGBUS.
+/// Read devices where that is faster and allowed; it installs a handler of SIGBUS.
 #define SW_DEVICES (1 << 3)
 
 /// A regular file.
@@ -450,13 +450,13 @@ int sw_scan_set_columns(struct sw_scan *scan, uint32_t columns);
 /// Sets options: SW_ONE_FILE_SYSTEM and its neighbours.
 int sw_scan_set_options(struct sw_scan *scan, uint32_t options);
 
-/// Sets the number of workers. Without it, or with 0, the scan decides.
+/// The number of threads; 0 lets the scan decide.
 int sw_scan_set_threads(struct sw_scan *scan, size_t threads);
 
-/// Sets how deep the scan goes. 1 is one directory alone: its entries and nothing below.
+/// How deep the scan goes: entries of a root have depth 1.
 int sw_scan_set_max_depth(struct sw_scan *scan, uint32_t depth);
 
-/// Leaves out paths that fit a shell pattern, as du --exclude does.
+/// Leave out paths that fit a shell pattern, as du --exclude does.
 int sw_scan_exclude(struct sw_scan *scan, const char *pattern);
 
 /// Frees the description of a scan. Scans that began with it go on. NULL is allowed.

@@ -54,11 +54,11 @@ pub const SW_STAT: u32 = SW_TYPE
 
 /// Stay on the file system of the root.
 pub const SW_ONE_FILE_SYSTEM: u32 = 1 << 0;
-/// A symbolic link stands for what it leads to. Nothing is listed twice.
+/// A symbolic link stands for what it leads to, and nothing is listed twice.
 pub const SW_FOLLOW_LINKS: u32 = 1 << 1;
-/// Enter /proc and its like. They are left out otherwise.
+/// Enter /proc and its like, which are left out otherwise.
 pub const SW_KERNEL_FILE_SYSTEMS: u32 = 1 << 2;
-/// Read devices where that is faster and allowed. It installs a handler of SIGBUS.
+/// Read devices where that is faster and allowed; it installs a handler of SIGBUS.
 pub const SW_DEVICES: u32 = 1 << 3;
 
 /// The description of a scan: roots, columns and options. Any number of scans can begin with one.
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn sw_scan_set_options(scan: *mut ScanRequest, options: u3
     })
 }
 
-/// Sets the number of workers. Without it, or with 0, the scan decides.
+/// The number of threads; 0 lets the scan decide.
 ///
 /// # Safety
 ///
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn sw_scan_set_threads(scan: *mut ScanRequest, threads: us
     })
 }
 
-/// Sets how deep the scan goes. 1 is one directory alone: its entries and nothing below.
+/// How deep the scan goes: entries of a root have depth 1.
 ///
 /// # Safety
 ///
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn sw_scan_set_max_depth(scan: *mut ScanRequest, depth: u3
     })
 }
 
-/// Leaves out paths that fit a shell pattern, as du --exclude does.
+/// Leave out paths that fit a shell pattern, as du --exclude does.
 ///
 /// # Safety
 ///

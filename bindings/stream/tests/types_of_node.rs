@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The fields and columns of `index.d.ts` are those of the table of columns.
+//! The fields and columns of `index.d.ts` are those of the table of columns, and its options
+//! those of the table of options.
 
 use std::path::Path;
 
 use statwalk_core::{Column, ColumnKind, Fields};
-use statwalk_stream::in_camel_case;
+use statwalk_stream::{Language, OPTIONS, OptionKind, in_camel_case};
 
 const TYPES: &str = "../node/index.d.ts";
 
 #[test]
-fn fields_and_columns_are_those_of_the_table() {
+fn fields_columns_and_options_are_those_of_the_tables() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(TYPES);
     let kept = std::fs::read_to_string(&path).unwrap();
     let made = replaced(&kept, "fields", &fields());
     let made = replaced(&made, "columns", &columns());
+    let made = replaced(&made, "options", &options());
     if std::env::var_os("STATWALK_WRITE_TYPES").is_some() {
         std::fs::write(&path, &made).unwrap();
     }
@@ -54,4 +56,28 @@ fn columns() -> Vec<String> {
         }
     });
     columns.collect()
+}
+
+fn options() -> Vec<String> {
+    let of_node = OPTIONS.iter().filter_map(|option| {
+        let name = option.name(Language::Node)?;
+        let (range, kind) = match option.kind {
+            OptionKind::Flag => (String::new(), "boolean"),
+            OptionKind::Number { most, default } => {
+                let most = match most {
+                    u32::MAX => "2 ** 32 - 1".to_owned(),
+                    most => most.to_string(),
+                };
+                let range = match default {
+                    Some(default) => format!(" 0 to {most}; the default is {default}."),
+                    None => format!(" 0 to {most}; the default is no limit."),
+                };
+                (range, "number")
+            }
+            OptionKind::Patterns => (String::new(), "readonly string[]"),
+        };
+        let words = format!("  /** {}{range} */", option.meaning);
+        Some([words, format!("  {name}?: {kind}")])
+    });
+    of_node.flatten().collect()
 }

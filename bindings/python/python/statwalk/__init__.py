@@ -186,6 +186,15 @@ def scan(
     function that gets it, or 'yield' for an item in its place, or 'ignore'. Without it,
     the loop gives all entries that can be read and then raises `IncompleteScan`.
 
+    The options are these:
+
+    - `threads`: The number of threads; 0 lets the scan decide.
+    - `max_depth`: How deep the scan goes: entries of a root have depth 1.
+    - `one_file_system`: Stay on the file system of the root.
+    - `follow_links`: A symbolic link stands for what it leads to, and nothing is listed twice.
+    - `kernel_file_systems`: Enter /proc and its like, which are left out otherwise.
+    - `exclude`: Leave out paths that fit a shell pattern, as du --exclude does.
+
     >>> names = {e.name for e in scan(".", fields="type", max_depth=1)}
     """
     roots, is_text = _roots(path)
@@ -213,6 +222,7 @@ def batches(
 
     A loop gives objects that pyarrow and others take by `__arrow_c_array__`. The whole is
     a stream by `__arrow_c_stream__`, for one consumer. Names are bytes.
+    Options are those of `scan`.
     """
     options = _options(
         fields, threads, max_depth, one_file_system, follow_links, kernel_file_systems, exclude
@@ -234,6 +244,8 @@ def table(
     exclude: Iterable[str | bytes] = (),
 ) -> Table:
     """Reads a whole tree into a table, which any number of consumers can take.
+
+    Options are those of `scan`.
 
     >>> len(table(".", fields="size")) > 1
     True
@@ -264,7 +276,7 @@ def du(
     """Sums a directory, and those below it down to a depth, as the program `du` does.
 
     What could not be read is in `errors` and `report`, and `is_complete` is False: then
-    the sums are lower bounds. That is no exception.
+    the sums are lower bounds. That is no exception. Options are those of `scan`.
 
     >>> du(".").allocated > 0
     True
@@ -294,7 +306,7 @@ def top(
 ) -> LargestEntries[AnyStr]:
     """Finds the largest entries that are no directories, each inode once.
 
-    Errors are as with `du`.
+    Errors are as with `du`. Options are those of `scan`.
 
     >>> [entry.path for entry in top(".", 3)] != []
     True
@@ -326,7 +338,7 @@ def stats(
 ) -> Groups:
     """Sums all entries in groups. pandas takes the answer as it is.
 
-    Errors are as with `du`.
+    Errors are as with `du`. Options are those of `scan`.
 
     >>> sum(group.entries for group in stats(".", by="age")) > 1
     True

@@ -33,15 +33,15 @@ public record ScanOptions(
     public static final ScanOptions DEFAULT =
             new ScanOptions(Integer.MAX_VALUE, 0, false, null, null);
 
-    /** The same with another depth.
+    /** How deep the scan goes: entries of a root have depth 1.
      *
-     * @param depth how deep the scan goes
+     * @param depth the depth
      * @return the options */
     public ScanOptions withMaxDepth(int depth) {
         return new ScanOptions(depth, threads, oneFileSystem, onError, prune);
     }
 
-    /** The same with another number of workers.
+    /** The number of threads; 0 lets the scan decide.
      *
      * @param count the number
      * @return the options */
@@ -57,7 +57,7 @@ public record ScanOptions(
         return new ScanOptions(maxDepth, threads, oneFileSystem, consumer, prune);
     }
 
-    /** The same, on the file system of the root alone.
+    /** Stay on the file system of the root.
      *
      * @return the options */
     public ScanOptions withOneFileSystem() {

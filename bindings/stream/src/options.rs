@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The options of a scan, each declared once.
+//!
+//! `tests/options.rs` compares signatures and documentation of every language with them.
+
+/// A language with a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// The C library. `statwalk.hpp` drops the prefixes of its functions.
+    C,
+    /// The Python module.
+    Python,
+    /// The Node package.
+    Node,
+    /// The Java library.
+    Java,
+}
+
+/// The values that an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionKind {
+    /// Yes or no. The default is no.
+    Flag,
+    /// A whole number from 0 to another.
+    Number {
+        /// The largest one.
+        most: u32,
+        /// The number without which the scan goes on as it would; absent for no limit.
+        default: Option<u32>,
+    },
+    /// Shell patterns. The default is none.
+    Patterns,
+}
+
+/// An option of a scan.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanOption {
+    /// One sentence for the documentation of every language.
+    pub meaning: &'static str,
+    /// The values that it takes.
+    pub kind: OptionKind,
+    /// The names in C, Python, Node and Java; empty where a language lacks the option.
+    names: [&'static str; 4],
+}
+
+impl ScanOption {
+    /// The name in a language; absent where that lacks the option.
+    #[must_use]
+    pub fn name(&self, language: Language) -> Option<&'static str> {
+        let name = self.names[language as usize];
+        (!name.is_empty()).then_some(name)
+    }
+}
+
+/// All options, in the order of the documentation.
+pub const OPTIONS: [ScanOption; 8] = [
+    ScanOption {
+        meaning: "The number of threads; 0 lets the scan decide.",
+        kind: OptionKind::Number {
+            most: u32::MAX,
+            default: Some(0),
+        },
+        names: ["sw_scan_set_threads", "threads", "threads", "withThreads"],
+    },
+    ScanOption {
+        meaning: "How far the threads stand behind others for a processor, as nice(1) has it.",
+        kind: OptionKind::Number {
+            most: 19,
+            // Others wait for the event loop.
+            default: Some(10),
+        },
+        names: ["", "", "niceness", ""],
+    },
+    ScanOption {
+        meaning: "How deep the scan goes: entries of a root have depth 1.",
+        kind: OptionKind::Number {
+            most: u32::MAX,
+            default: None,
+        },
+        names: [
+            "sw_scan_set_max_depth",
+            "max_depth",
+            "maxDepth",
+            "withMaxDepth",
+        ],
+    },
+    ScanOption {
+        meaning: "Stay on the file system of the root.",
+        kind: OptionKind::Flag,
+        names: [
+            "SW_ONE_FILE_SYSTEM",
+            "one_file_system",
+            "oneFileSystem",
+            "withOneFileSystem",
+        ],
+    },
+    ScanOption {
+        meaning: "A symbolic link stands for what it leads to, and nothing is listed twice.",
+        kind: OptionKind::Flag,
+        names: ["SW_FOLLOW_LINKS", "follow_links", "followLinks", ""],
+    },
+    ScanOption {
+        meaning: "Enter /proc and its like, which are left out otherwise.",
+        kind: OptionKind::Flag,
+        names: ["SW_KERNEL_FILE_SYSTEMS", "kernel_file_systems", "", ""],
+    },
+    ScanOption {
+        meaning: "Leave out paths that fit a shell pattern, as du --exclude does.",
+        kind: OptionKind::Patterns,
+        names: ["sw_scan_exclude", "exclude", "exclude", ""],
+    },
+    ScanOption {
+        meaning: "Read devices where that is faster and allowed; it installs a handler of SIGBUS.",
+        kind: OptionKind::Flag,
+        names: ["SW_DEVICES", "", "", ""],
+    },
+];
