@@ -47,7 +47,7 @@ export interface Options {
   threads?: number
   /** How far the threads stand behind others for a processor, as nice(1) has it. 0 to 19; the default is 10. */
   niceness?: number
-  /** How deep the scan goes: entries of a root have depth 1. 0 to 2 ** 32 - 1; the default is no limit. */
+  /** How deep the scan goes: a root has depth 0, and its entries have depth 1. 0 to 2 ** 32 - 1, or Infinity; the default is no limit. */
   maxDepth?: number
   /** Stay on the file system of the root. */
   oneFileSystem?: boolean

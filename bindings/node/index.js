@@ -7,6 +7,7 @@
 const fs = require('node:fs')
 const { Entry, UndecodablePathError } = require('./entry.js')
 const { fieldBits, Stream, Sum } = require('./native.js')
+const { checked } = require('./options.js')
 const { IncompleteScanError, Reading } = require('./reading.js')
 const { Scan } = require('./scan.js')
 const { sumOf } = require('./sum.js')
@@ -27,27 +28,9 @@ function bits(fields) {
   return columns >>> 0
 }
 
-/** So far the threads of a scan stand behind the event loop, where both want a processor. */
-const NICENESS = 10
-
-function nicenessOf(niceness) {
-  if (Number.isInteger(niceness) && niceness >= 0 && niceness <= 19) return niceness
-  throw new RangeError(`niceness is a number from 0 to 19, and not ${niceness}`)
-}
-
 const bytesOf = (path) => (Buffer.isBuffer(path) ? path : Buffer.from(path))
 
-function wishes(fields, options) {
-  return {
-    columns: bits(fields),
-    threads: options.threads,
-    niceness: nicenessOf(options.niceness ?? NICENESS),
-    maxDepth: options.maxDepth,
-    oneFileSystem: options.oneFileSystem ?? false,
-    followLinks: options.followLinks ?? false,
-    exclude: (options.exclude ?? []).map((pattern) => Buffer.from(pattern)),
-  }
-}
+const wishes = (fields, options) => ({ columns: bits(fields), ...checked(options) })
 
 async function open(path, options) {
   const root = bytesOf(path)

@@ -451,9 +451,13 @@ int sw_scan_set_columns(struct sw_scan *scan, uint32_t columns);
 int sw_scan_set_options(struct sw_scan *scan, uint32_t options);
 
 /// The number of threads; 0 lets the scan decide.
+///
+/// SW_FAILED beyond 2^32 - 1, as for a negative number that became a size.
 int sw_scan_set_threads(struct sw_scan *scan, size_t threads);
 
-/// How deep the scan goes: entries of a root have depth 1.
+/// How deep the scan goes: a root has depth 0, and its entries have depth 1.
+///
+/// UINT32_MAX, the default, is no limit.
 int sw_scan_set_max_depth(struct sw_scan *scan, uint32_t depth);
 
 /// Leave out paths that fit a shell pattern, as du --exclude does.

@@ -141,6 +141,8 @@ pub unsafe extern "C" fn sw_scan_set_options(scan: *mut ScanRequest, options: u3
 
 /// The number of threads; 0 lets the scan decide.
 ///
+/// SW_FAILED beyond 2^32 - 1, as for a negative number that became a size.
+///
 /// # Safety
 ///
 /// `scan` is of sw_scan_new.
@@ -149,12 +151,16 @@ pub unsafe extern "C" fn sw_scan_set_threads(scan: *mut ScanRequest, threads: us
     guard_unit(|| {
         // SAFETY: the caller gives a scan that no other thread uses.
         let scan = unsafe { exclusive(scan)? };
-        scan.0.threads = (threads > 0).then_some(threads);
+        let threads = u32::try_from(threads);
+        scan.0.threads =
+            threads.map_err(|_| Failure::Invalid("threads is a whole number below 2^32"))?;
         Ok(())
     })
 }
 
-/// How deep the scan goes: entries of a root have depth 1.
+/// How deep the scan goes: a root has depth 0, and its entries have depth 1.
+///
+/// UINT32_MAX, the default, is no limit.
 ///
 /// # Safety
 ///

@@ -23,7 +23,10 @@ use napi_derive::napi;
 use statwalk_core::{
     Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, SkippedDirs, Values,
 };
-use statwalk_stream::{Failure, Gaps, PATH, Request, Step as Found, Table, Tables, in_camel_case};
+use statwalk_stream::{
+    Failure, Gaps, Language, OPTIONS, OptionKind, PATH, Request, Step as Found, Table, Tables,
+    in_camel_case,
+};
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -35,7 +38,7 @@ pub struct Options {
     /// The bits of the columns.
     pub columns: u32,
     /// The number of workers.
-    pub threads: Option<u32>,
+    pub threads: u32,
     /// How far the threads of the scan stand behind others.
     pub niceness: u32,
     /// How deep the scan goes.
@@ -148,6 +151,37 @@ pub fn field_bits() -> Vec<FieldBits> {
     each.collect()
 }
 
+/// An option: its name, the kind of its values, and of a number the largest and the default.
+#[napi(object)]
+#[derive(Debug)]
+#[allow(missing_docs, reason = "options.js reads it")]
+pub struct OptionRule {
+    pub name: String,
+    pub kind: String,
+    pub most: Option<u32>,
+    pub default: Option<u32>,
+}
+
+/// The options that Node has.
+#[napi]
+#[must_use]
+pub fn option_rules() -> Vec<OptionRule> {
+    let rules = OPTIONS.iter().filter_map(|option| {
+        let (kind, most, default) = match option.kind {
+            OptionKind::Flag => ("flag", None, None),
+            OptionKind::Number { most, default } => ("number", Some(most), default),
+            OptionKind::Patterns => ("patterns", None, None),
+        };
+        Some(OptionRule {
+            name: option.name(Language::Node)?.to_owned(),
+            kind: kind.to_owned(),
+            most,
+            default,
+        })
+    });
+    rules.collect()
+}
+
 type Shared = Arc<Mutex<Option<Tables>>>;
 /// The numbers of directories that the next table has nothing below of.
 type Pruned = Arc<Mutex<Vec<u32>>>;
@@ -225,7 +259,7 @@ fn request(root: &[u8], options: &Options) -> Result<Request> {
     if !request.set_columns(options.columns | Fields::NAME.bits()) {
         return Err(Error::new(Status::InvalidArg, "there is no such column"));
     }
-    request.threads = options.threads.map(|threads| threads as usize);
+    request.threads = options.threads;
     request.niceness = options.niceness.min(19) as u8;
     request.max_depth = options.max_depth;
     request.one_file_system = options.one_file_system;

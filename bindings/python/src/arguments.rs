@@ -6,23 +6,88 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use statwalk_stream::Request;
+use pyo3::types::PyDict;
+use statwalk_stream::{Request, number_refused};
 
 use crate::errors::{of_failure, os_error};
 
-/// The options that all functions have. The package has the defaults and the names of
-/// the columns.
-#[derive(FromPyObject)]
+/// The options that all functions have. The package has the names of the columns.
+#[pyclass(frozen, module = "statwalk", name = "_Options", from_py_object)]
+#[derive(Clone)]
 pub(crate) struct Options {
     columns: u32,
-    threads: Option<usize>,
+    threads: Option<u32>,
     max_depth: Option<u32>,
     one_file_system: bool,
     follow_links: bool,
     kernel_file_systems: bool,
     exclude: Vec<Vec<u8>>,
+}
+
+#[pymethods]
+impl Options {
+    #[new]
+    #[pyo3(signature = (columns, exclude, **options))]
+    fn new(
+        columns: u32,
+        exclude: Vec<Vec<u8>>,
+        options: Option<Bound<'_, PyDict>>,
+    ) -> PyResult<Options> {
+        let mut made = Options {
+            columns,
+            threads: None,
+            max_depth: None,
+            one_file_system: false,
+            follow_links: false,
+            kernel_file_systems: false,
+            exclude,
+        };
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let flag = || {
+                let words = || format!("{name} is True or False, and not {}", shown(&value));
+                value
+                    .extract::<bool>()
+                    .map_err(|_| PyTypeError::new_err(words()))
+            };
+            let number = || match value.is_none() {
+                true => Ok(None),
+                false => number(&name, &value).map(Some),
+            };
+            match &*name {
+                "threads" => made.threads = number()?,
+                "max_depth" => made.max_depth = number()?,
+                "one_file_system" => made.one_file_system = flag()?,
+                "follow_links" => made.follow_links = flag()?,
+                "kernel_file_systems" => made.kernel_file_systems = flag()?,
+                _ => return Err(PyTypeError::new_err(format!("there is no option {name}"))),
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// A number of a caller, or an exception that names it.
+pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    value.extract().map_err(|error: PyErr| {
+        let py = value.py();
+        let words = number_refused(name, u32::MAX, &shown(value));
+        if !error.is_instance_of::<PyOverflowError>(py) {
+            return PyTypeError::new_err(words);
+        }
+        match value.lt(0) {
+            Ok(true) => PyValueError::new_err(words),
+            _ => PyOverflowError::new_err(words),
+        }
+    })
+}
+
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let shown = value.repr().map(|text| text.to_string());
+    // Python refuses to write an integer of very many digits.
+    shown.unwrap_or_else(|_| "another value".to_owned())
 }
 
 /// The roots of a scan.
@@ -83,7 +148,7 @@ fn of_directory(path: PathBuf, options: &Options) -> PyResult<Request> {
     if !request.set_columns(options.columns) {
         return Err(PyValueError::new_err("there is no such column"));
     }
-    request.threads = options.threads;
+    request.threads = options.threads.unwrap_or(0);
     request.max_depth = options.max_depth;
     request.one_file_system = options.one_file_system;
     request.follow_links = options.follow_links;

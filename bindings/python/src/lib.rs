@@ -25,6 +25,7 @@ fn _statwalk(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "IncompleteScan",
         module.py().get_type::<errors::IncompleteScan>(),
     )?;
+    module.add_class::<arguments::Options>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<entry::Stat>()?;
     module.add_class::<errors::Report>()?;

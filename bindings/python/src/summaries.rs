@@ -15,7 +15,7 @@ use statwalk_core::{
 use statwalk_stream::arrow::type_word;
 use statwalk_stream::{Gaps, Summary};
 
-use crate::arguments::{Options, request};
+use crate::arguments::{Options, number, request};
 use crate::entry::Entry;
 use crate::errors::{Report, name, of_entry, of_failure};
 
@@ -39,8 +39,9 @@ pub(crate) fn usage(
     root: Vec<u8>,
     is_text: bool,
     options: Options,
-    depth: u32,
+    depth: &Bound<'_, PyAny>,
 ) -> PyResult<Answer<Vec<Sums>>> {
+    let depth = number("depth", depth)?;
     let (tree, report, errors) = answer(py, &root, &options, TreeSink::new())?;
     let mut sums = Vec::new();
     let mut waiting: Vec<_> = tree.root(0).map(|node| (0, node)).into_iter().collect();
@@ -75,9 +76,10 @@ pub(crate) fn largest(
     root: Vec<u8>,
     is_text: bool,
     options: Options,
-    count: usize,
+    count: &Bound<'_, PyAny>,
     by: &str,
 ) -> PyResult<Answer<Vec<Py<Entry>>>> {
+    let count = number("count", count)? as usize;
     let by = match by {
         "allocated" => Largest::Allocated,
         "apparent" => Largest::Apparent,

@@ -28,7 +28,7 @@ pub use column_name::in_camel_case;
 pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;
-pub use options::{Language, OPTIONS, OptionKind, ScanOption};
+pub use options::{Language, OPTIONS, OptionKind, ScanOption, number_refused};
 pub use request::{PATH, Request};
 pub use summary::Summary;
 pub use tables::{Paths, Prefixes, Table, Tables};

@@ -26,7 +26,7 @@ pub enum OptionKind {
     Number {
         /// The largest one.
         most: u32,
-        /// The number without which the scan goes on as it would; absent for no limit.
+        /// The value where the caller gives none; absent for no limit.
         default: Option<u32>,
     },
     /// Shell patterns. The default is none.
@@ -53,6 +53,17 @@ impl ScanOption {
     }
 }
 
+/// The words for a number that an option does not take.
+///
+/// ```
+/// let words = statwalk_stream::number_refused("depth", 9, "-1");
+/// assert_eq!(words, "depth is a whole number from 0 to 9, and not -1");
+/// ```
+#[must_use]
+pub fn number_refused(name: &str, most: u32, value: &str) -> String {
+    format!("{name} is a whole number from 0 to {most}, and not {value}")
+}
+
 /// All options, in the order of the documentation.
 pub const OPTIONS: [ScanOption; 8] = [
     ScanOption {
@@ -73,7 +84,7 @@ pub const OPTIONS: [ScanOption; 8] = [
         names: ["", "", "niceness", ""],
     },
     ScanOption {
-        meaning: "How deep the scan goes: entries of a root have depth 1.",
+        meaning: "How deep the scan goes: a root has depth 0, and its entries have depth 1.",
         kind: OptionKind::Number {
             most: u32::MAX,
             default: None,

@@ -19,8 +19,8 @@ pub struct Request {
     fields: Fields,
     has_paths: bool,
     exclusions: Exclusions,
-    /// The number of workers; absent where the scan decides.
-    pub threads: Option<usize>,
+    /// The number of workers; 0 lets the scan decide.
+    pub threads: u32,
     /// How far the threads of the scan stand behind others.
     pub niceness: u8,
     /// How deep the scan goes: entries of a root have depth 1.
@@ -44,7 +44,7 @@ impl Request {
             fields: Fields::NAME | Fields::TYPE,
             has_paths: false,
             exclusions: Exclusions::default(),
-            threads: None,
+            threads: 0,
             niceness: 0,
             max_depth: None,
             one_file_system: false,
@@ -106,8 +106,8 @@ impl Request {
             // The caller gets every error, so the report need not keep one.
             .errors_kept(0)
             .niceness(self.niceness);
-        if let Some(threads) = self.threads {
-            scan = scan.threads(threads);
+        if self.threads > 0 {
+            scan = scan.threads(self.threads as usize);
         }
         if let Some(depth) = self.max_depth {
             scan = scan.max_depth(depth);

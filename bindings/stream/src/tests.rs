@@ -133,7 +133,7 @@ fn walk_and_tables_have_the_entries_of_the_engine() {
         tree.materialise(&dir).unwrap();
         for threads in [1, 4] {
             let mut request = everything(&dir);
-            request.threads = Some(threads);
+            request.threads = threads;
             let expected = of_engine(&request);
             assert_eq!(of_walk(&request), expected, "{name} {threads}");
             assert_eq!(of_tables(&request), expected, "{name} {threads}");
@@ -145,7 +145,7 @@ fn walk_and_tables_have_the_entries_of_the_engine() {
 fn a_directory_comes_before_all_below_it() {
     let mut request = everything(std::path::Path::new("/usr/share"));
     for threads in [1, 2, 8] {
-        request.threads = Some(threads);
+        request.threads = threads;
         // Others write there now and then: a difference counts if a walk sees the same again.
         let is_same = (0..20).any(|_| {
             let found = of_walk(&request);

@@ -70,7 +70,7 @@ fn options() -> Vec<String> {
                 };
                 let range = match default {
                     Some(default) => format!(" 0 to {most}; the default is {default}."),
-                    None => format!(" 0 to {most}; the default is no limit."),
+                    None => format!(" 0 to {most}, or Infinity; the default is no limit."),
                 };
                 (range, "number")
             }

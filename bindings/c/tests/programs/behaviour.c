@@ -172,6 +172,10 @@ static int wrong_use(const char *root) {
 
 static int one_directory(const char *root) {
     sw_scan *scan = sw_scan_new(root);
+    CHECK(sw_scan_set_threads(scan, (size_t)-1) == SW_FAILED);
+    CHECK(strstr(sw_failure(NULL), "threads is a whole number below 2^32"));
+    CHECK(sw_scan_set_threads(scan, 0) == SW_OK);
+    CHECK(sw_scan_set_max_depth(scan, UINT32_MAX) == SW_OK);
     CHECK(sw_scan_set_max_depth(scan, 1) == SW_OK);
     sw_walk *walk;
     const sw_entry *entry;

@@ -30,6 +30,7 @@ from ._statwalk import (
     Table,
     __version__,
     _BITS,
+    _Options,
     groups,
     largest,
     usage,
@@ -88,44 +89,8 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_OF_SUMMARIES})
 
 
-class _Options:
-    __slots__ = (
-        "columns",
-        "threads",
-        "max_depth",
-        "one_file_system",
-        "follow_links",
-        "kernel_file_systems",
-        "exclude",
-    )
-
-    def __init__(
-        self,
-        columns: int,
-        threads: int | None,
-        max_depth: int | None,
-        one_file_system: bool,
-        follow_links: bool,
-        kernel_file_systems: bool,
-        exclude: list[bytes],
-    ) -> None:
-        self.columns = columns
-        self.threads = threads
-        self.max_depth = max_depth
-        self.one_file_system = one_file_system
-        self.follow_links = follow_links
-        self.kernel_file_systems = kernel_file_systems
-        self.exclude = exclude
-
-
 def _options(
-    fields: str | Iterable[str],
-    threads: int | None,
-    max_depth: int | None,
-    one_file_system: bool,
-    follow_links: bool,
-    kernel_file_systems: bool,
-    exclude: Iterable[str | bytes],
+    fields: str | Iterable[str], exclude: Iterable[str | bytes] = (), **options: object
 ) -> _Options:
     names = [fields] if isinstance(fields, str) else fields
     columns = 0
@@ -134,16 +99,7 @@ def _options(
             known = ", ".join(_BITS)
             raise ValueError(f"there is no field {name!r}; the fields are {known}")
         columns |= _BITS[name]
-    patterns = [os.fsencode(pattern) for pattern in exclude]
-    return _Options(
-        columns,
-        threads,
-        max_depth,
-        one_file_system,
-        follow_links,
-        kernel_file_systems,
-        patterns,
-    )
+    return _Options(columns, [os.fsencode(pattern) for pattern in exclude], **options)
 
 
 def _roots(
@@ -189,7 +145,7 @@ def scan(
     The options are these:
 
     - `threads`: The number of threads; 0 lets the scan decide.
-    - `max_depth`: How deep the scan goes: entries of a root have depth 1.
+    - `max_depth`: How deep the scan goes: a root has depth 0, and its entries have depth 1.
     - `one_file_system`: Stay on the file system of the root.
     - `follow_links`: A symbolic link stands for what it leads to, and nothing is listed twice.
     - `kernel_file_systems`: Enter /proc and its like, which are left out otherwise.
@@ -199,7 +155,13 @@ def scan(
     """
     roots, is_text = _roots(path)
     options = _options(
-        fields, threads, max_depth, one_file_system, follow_links, kernel_file_systems, exclude
+        fields,
+        exclude,
+        threads=threads,
+        max_depth=max_depth,
+        one_file_system=one_file_system,
+        follow_links=follow_links,
+        kernel_file_systems=kernel_file_systems,
     )
     return Scan(roots, is_text, options, onerror)
 
@@ -225,7 +187,13 @@ def batches(
     Options are those of `scan`.
     """
     options = _options(
-        fields, threads, max_depth, one_file_system, follow_links, kernel_file_systems, exclude
+        fields,
+        exclude,
+        threads=threads,
+        max_depth=max_depth,
+        one_file_system=one_file_system,
+        follow_links=follow_links,
+        kernel_file_systems=kernel_file_systems,
     )
     roots, _ = _roots(path)
     return Batches(roots, options, onerror)
@@ -281,11 +249,14 @@ def du(
     >>> du(".").allocated > 0
     True
     """
-    if depth < 0:
-        raise ValueError(f"depth is 0 or more, and not {depth}")
     path = os.fspath(path)
     options = _options(
-        (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
+        (),
+        exclude,
+        threads=threads,
+        one_file_system=one_file_system,
+        follow_links=follow_links,
+        kernel_file_systems=kernel_file_systems,
     )
     from . import _summaries
 
@@ -311,11 +282,14 @@ def top(
     >>> [entry.path for entry in top(".", 3)] != []
     True
     """
-    if count < 0:
-        raise ValueError(f"count is 0 or more, and not {count}")
     path = os.fspath(path)
     options = _options(
-        (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
+        (),
+        exclude,
+        threads=threads,
+        one_file_system=one_file_system,
+        follow_links=follow_links,
+        kernel_file_systems=kernel_file_systems,
     )
     entries, report, errors = largest(
         os.fsencode(path), isinstance(path, str), options, count, by
@@ -345,7 +319,12 @@ def stats(
     """
     path = os.fspath(path)
     options = _options(
-        (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
+        (),
+        exclude,
+        threads=threads,
+        one_file_system=one_file_system,
+        follow_links=follow_links,
+        kernel_file_systems=kernel_file_systems,
     )
     from . import _summaries
 
@@ -373,7 +352,7 @@ def walk(
     """
     top = os.fspath(top)
     join = os.path.join
-    options = _options("type", None, None, False, False, True, ())
+    options = _options("type", kernel_file_systems=True)
     listing = cast("Listing[AnyStr]", Listing(isinstance(top, str), options))
     stack: list[AnyStr | tuple[AnyStr, list[AnyStr], list[AnyStr]]] = [top]
     while stack:

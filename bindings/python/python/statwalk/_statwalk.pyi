@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, AnyStr, Generic, Literal, Self, final
 
-from . import _Options
-
 __version__: str
 # The bits of fields, by name, those of "stat" last.
 _BITS: dict[str, int]
+
+@final
+class _Options:
+    def __new__(cls, columns: int, exclude: list[bytes], **options: object) -> Self: ...
 
 class IncompleteScan(OSError):
     errors: list[OSError]

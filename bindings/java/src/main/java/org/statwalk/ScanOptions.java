@@ -29,14 +29,31 @@ public record ScanOptions(
         boolean oneFileSystem,
         Consumer<? super EntryException> onError,
         Predicate<? super AttributedPath> prune) {
+    /** Refuses negative numbers.
+     *
+     * @throws IllegalArgumentException for a negative number */
+    public ScanOptions {
+        requireNotNegative("maxDepth", maxDepth);
+        requireNotNegative("threads", threads);
+    }
+
+    static int requireNotNegative(String name, int number) {
+        if (number < 0) {
+            throw new IllegalArgumentException(
+                    name + " is a whole number from 0 on, and not " + number);
+        }
+        return number;
+    }
+
     /** All of the tree, and an exception at the end of an incomplete scan. */
     public static final ScanOptions DEFAULT =
             new ScanOptions(Integer.MAX_VALUE, 0, false, null, null);
 
-    /** How deep the scan goes: entries of a root have depth 1.
+    /** How deep the scan goes: a root has depth 0, and its entries have depth 1.
      *
      * @param depth the depth
-     * @return the options */
+     * @return the options
+     * @throws IllegalArgumentException for a negative number */
     public ScanOptions withMaxDepth(int depth) {
         return new ScanOptions(depth, threads, oneFileSystem, onError, prune);
     }
@@ -44,7 +61,8 @@ public record ScanOptions(
     /** The number of threads; 0 lets the scan decide.
      *
      * @param count the number
-     * @return the options */
+     * @return the options
+     * @throws IllegalArgumentException for a negative number */
     public ScanOptions withThreads(int count) {
         return new ScanOptions(maxDepth, count, oneFileSystem, onError, prune);
     }

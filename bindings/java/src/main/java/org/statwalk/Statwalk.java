@@ -121,9 +121,7 @@ public final class Statwalk {
     public static Path walkFileTree(
             Path start, Set<FileVisitOption> options, int maxDepth, FileVisitor<? super Path> visitor)
             throws IOException {
-        if (maxDepth < 0) {
-            throw new IllegalArgumentException("the depth is negative");
-        }
+        ScanOptions.requireNotNegative("maxDepth", maxDepth);
         Scan.refuseOthers(start);
         boolean followsLinks = false;
         for (FileVisitOption option : options) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+// Values of options: each means something, or is an error that names the option.
+
+const { inspect } = require('node:util')
+const { optionRules } = require('./native.js')
+
+const RULES = optionRules()
+
+/** An error with the code that Node's own functions have for such a value. */
+function refused(words, value, isOfKind) {
+  const [Kind, code] = isOfKind ? [RangeError, 'ERR_OUT_OF_RANGE'] : [TypeError, 'ERR_INVALID_ARG_TYPE']
+  return Object.assign(new Kind(`${words}, and not ${inspect(value)}`), { code })
+}
+
+const VALUES = {
+  number({ name, most, default: normal }, value) {
+    value ??= normal
+    const isUnlimited = normal == null
+    if (isUnlimited && (value == null || value === Infinity)) return undefined
+    if (Number.isInteger(value) && value >= 0 && value <= most) return value
+    const words = `${name} is a whole number from 0 to ${most}${isUnlimited ? ', or Infinity' : ''}`
+    throw refused(words, value, typeof value === 'number')
+  },
+  flag({ name }, value) {
+    value ??= false
+    if (typeof value === 'boolean') return value
+    throw refused(`${name} is true or false`, value, false)
+  },
+  patterns(_, value) {
+    return (value ?? []).map((pattern) => Buffer.from(pattern))
+  },
+}
+
+/** The options as the native module takes them. */
+function checked(options) {
+  return Object.fromEntries(RULES.map((rule) => [rule.name, VALUES[rule.kind](rule, options[rule.name])]))
+}
+
+module.exports = { checked }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+// Values of options: each means something, or is an error that names the option.
+
+const assert = require('node:assert')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { after, test } = require('node:test')
+const { inspect } = require('node:util')
+const statwalk = require('..')
+
+const tree = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-options-'))
+after(() => fs.rmSync(tree, { recursive: true }))
+fs.mkdirSync(path.join(tree, 'a/b'), { recursive: true })
+for (const name of ['keep.c', 'a/keep.h', 'a/b/drop.o']) fs.writeFileSync(path.join(tree, name), name)
+const EVERYTHING = ['a', 'b', 'drop.o', 'keep.c', 'keep.h']
+
+async function names(options, root = tree) {
+  const found = []
+  for await (const entry of statwalk.scan(root, { fields: 'type', ...options })) found.push(entry.name)
+  return found.sort()
+}
+
+const NUMBERS = { threads: 2 ** 32 - 1, niceness: 19, maxDepth: 2 ** 32 - 1 }
+
+async function refused(options, error) {
+  await assert.rejects(statwalk.scan(tree, options).next(), error)
+  await assert.rejects(statwalk.batches(tree, options).next(), error)
+  // A sum has everything that is below.
+  if (!('maxDepth' in options)) await assert.rejects(statwalk.du(tree, options), error)
+}
+
+test('a number that means nothing is named', async () => {
+  for (const [name, most] of Object.entries(NUMBERS)) {
+    const end = name === 'maxDepth' ? ', or Infinity' : ''
+    const words = (value) => `${name} is a whole number from 0 to ${most}${end}, and not ${inspect(value)}`
+    for (const value of [NaN, 1.5, -1, -Infinity, 2 ** 32, 2 ** 32 + 1, Number.MAX_VALUE]) {
+      await refused({ [name]: value }, { name: 'RangeError', code: 'ERR_OUT_OF_RANGE', message: words(value) })
+    }
+    for (const value of ['1', 1n, true, {}]) {
+      await refused({ [name]: value }, { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE', message: words(value) })
+    }
+  }
+  await refused({ threads: Infinity }, RangeError)
+  await refused({ niceness: 20 }, RangeError)
+})
+
+test('numbers mean what they say', async () => {
+  for (const options of [{ threads: 0 }, { threads: 1 }, { threads: null }, { niceness: null }, { maxDepth: undefined }]) {
+    assert.deepStrictEqual(await names(options), EVERYTHING, inspect(options))
+  }
+  for (const maxDepth of [Infinity, null, 2 ** 32 - 1, 100]) {
+    assert.deepStrictEqual(await names({ maxDepth }), EVERYTHING, `${maxDepth}`)
+    let rows = 0
+    for await (const columns of statwalk.batches(tree, { maxDepth })) rows += columns.length
+    assert.strictEqual(rows, EVERYTHING.length + 1)
+  }
+  assert.deepStrictEqual(await names({ maxDepth: 0 }), [])
+  assert.deepStrictEqual(await names({ maxDepth: 1 }), ['a', 'keep.c'])
+})
+
+test('a flag is true or false', async () => {
+  for (const name of ['oneFileSystem', 'followLinks']) {
+    for (const value of ['no', 0, {}]) {
+      const message = `${name} is true or false, and not ${inspect(value)}`
+      await refused({ [name]: value }, { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE', message })
+    }
+    assert.deepStrictEqual(await names({ [name]: null }), EVERYTHING)
+  }
+})
