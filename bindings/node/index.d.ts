@@ -53,8 +53,8 @@ export interface Options {
   oneFileSystem?: boolean
   /** A symbolic link stands for what it leads to, and nothing is listed twice. */
   followLinks?: boolean
-  /** Leave out paths that fit a shell pattern, as du --exclude does. */
-  exclude?: readonly string[]
+  /** Leave out paths that fit a shell pattern, or one of several, as du --exclude does. */
+  exclude?: string | Uint8Array | Iterable<string | Uint8Array>
   // end of options of the table
 }
 

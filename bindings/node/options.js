@@ -4,7 +4,7 @@
 
 // Values of options: each means something, or is an error that names the option.
 
-const { inspect } = require('node:util')
+const { inspect, types } = require('node:util')
 const { optionRules } = require('./native.js')
 
 const RULES = optionRules()
@@ -14,6 +14,8 @@ function refused(words, value, isOfKind) {
   const [Kind, code] = isOfKind ? [RangeError, 'ERR_OUT_OF_RANGE'] : [TypeError, 'ERR_INVALID_ARG_TYPE']
   return Object.assign(new Kind(`${words}, and not ${inspect(value)}`), { code })
 }
+
+const isPattern = (value) => typeof value === 'string' || types.isUint8Array(value)
 
 const VALUES = {
   number({ name, most, default: normal }, value) {
@@ -29,8 +31,12 @@ const VALUES = {
     if (typeof value === 'boolean') return value
     throw refused(`${name} is true or false`, value, false)
   },
-  patterns(_, value) {
-    return (value ?? []).map((pattern) => Buffer.from(pattern))
+  patterns({ name }, value) {
+    value ??= []
+    // A string is iterable, and a pattern all the same.
+    const patterns = isPattern(value) ? [value] : typeof value[Symbol.iterator] === 'function' ? [...value] : [null]
+    if (patterns.every(isPattern)) return patterns.map((pattern) => Buffer.from(pattern))
+    throw refused(`${name} is a pattern or several, each a string or a Buffer`, value, false)
   },
 }
 

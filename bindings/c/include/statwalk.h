@@ -460,7 +460,9 @@ int sw_scan_set_threads(struct sw_scan *scan, size_t threads);
 /// UINT32_MAX, the default, is no limit.
 int sw_scan_set_max_depth(struct sw_scan *scan, uint32_t depth);
 
-/// Leave out paths that fit a shell pattern, as du --exclude does.
+/// Leave out paths that fit a shell pattern, or one of several, as du --exclude does.
+///
+/// Each call adds one.
 int sw_scan_exclude(struct sw_scan *scan, const char *pattern);
 
 /// Frees the description of a scan. Scans that began with it go on. NULL is allowed.

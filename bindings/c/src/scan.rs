@@ -175,7 +175,9 @@ pub unsafe extern "C" fn sw_scan_set_max_depth(scan: *mut ScanRequest, depth: u3
     })
 }
 
-/// Leave out paths that fit a shell pattern, as du --exclude does.
+/// Leave out paths that fit a shell pattern, or one of several, as du --exclude does.
+///
+/// Each call adds one.
 ///
 /// # Safety
 ///

@@ -71,3 +71,16 @@ test('a flag is true or false', async () => {
     assert.deepStrictEqual(await names({ [name]: null }), EVERYTHING)
   }
 })
+
+test('patterns are one or several', async () => {
+  for (const exclude of ['*.o', Buffer.from('*.o'), new Uint8Array(Buffer.from('*.o')), ['*.o'], new Set(['*.o'])]) {
+    assert.deepStrictEqual(await names({ exclude }), ['a', 'b', 'keep.c', 'keep.h'], inspect(exclude))
+    assert.strictEqual((await statwalk.du(tree, { exclude })).entries, 5)
+  }
+  assert.deepStrictEqual(await names({ exclude: ['*.o', Buffer.from('*.h')] }), ['a', 'b', 'keep.c'])
+  for (const exclude of [[], null, undefined]) assert.deepStrictEqual(await names({ exclude }), EVERYTHING)
+  for (const exclude of [5, {}, ['*.o', 5], [null], true]) {
+    const message = `exclude is a pattern or several, each a string or a Buffer, and not ${inspect(exclude)}`
+    await refused({ exclude }, { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE', message })
+  }
+})

@@ -30,7 +30,9 @@ export async function sum(path: string, signal: AbortSignal): Promise<number> {
 }
 
 export async function usage(path: Buffer, options: DuOptions, signal: AbortSignal): Promise<bigint> {
-  const usage: Usage = await du('/usr', { signal, oneFileSystem: true, followLinks: true, exclude: ['*.o'], threads: 1 })
+  const usage: Usage = await du('/usr', { signal, oneFileSystem: true, followLinks: true, exclude: ['*.o', path], threads: 1 })
+  await du(path, { exclude: '*.o' })
+  await du(path, { exclude: path })
   const bytes: number = usage.allocated + usage.apparent + usage.entries + usage.files + usage.directories
   const errors: EntryError[] = usage.errors
   const exact: Usage<bigint> = await du(path, { bigint: true })

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 import pytest
 
@@ -85,3 +87,43 @@ def test_a_flag_is_true_or_false(tree: Path) -> None:
         for function in FUNCTIONS:
             with pytest.raises(TypeError, match=f"{name} is True or False, and not 'no'"):
                 function(tree, **{name: "no"})
+
+
+def counts(tree: Path, exclude: object) -> dict[str, int]:
+    """How many entries each function has, without the root."""
+    given: dict[str, Any] = {"exclude": exclude}
+    return {
+        "scan": sum(1 for _ in statwalk.scan(tree, **given)),
+        "batches": sum(len(batch) for batch in statwalk.batches(tree, **given)) - 1,
+        "table": len(statwalk.table(tree, **given)) - 1,
+        "du": statwalk.du(tree, **given).entries - 1,
+        "top": len(statwalk.top(tree, **given)),
+        "stats": sum(group.entries for group in statwalk.stats(tree, **given)) - 1,
+    }
+
+
+def test_patterns_are_one_or_several(tmp_path: Path) -> None:
+    for name in ("keep.c", "keep.h", "drop.o", "also.a"):
+        (tmp_path / name).touch()
+    assert set(counts(tmp_path, ()).values()) == {4}
+    for one in ("*.o", b"*.o", PurePath("*.o"), ["*.o"], (b"*.o",), {PurePath("*.o")}):
+        assert set(counts(tmp_path, one).values()) == {3}, one
+    for several in (["*.o", b"*.a"], (pattern for pattern in ("*.o", "*.a"))):
+        assert names(tmp_path, exclude=several) == {"keep.c", "keep.h"}
+    # Names are bytes, and so are patterns.
+    odd = os.fsencode(tmp_path) + b"/\xff.o"
+    open(odd, "wb").close()
+    for pattern in (b"\xff*", os.fsdecode(b"\xff*")):
+        assert os.fsdecode(b"\xff.o") not in names(tmp_path, exclude=pattern)
+    for wrong in (5, None, [5], bytearray(b"*.o"), ["*.o", None]):
+        for function in FUNCTIONS:
+            with pytest.raises(TypeError, match="exclude is a pattern or several"):
+                function(tmp_path, exclude=wrong)
+
+
+def test_a_lone_text_is_one_field(tree: Path) -> None:
+    scan: Callable[..., object] = statwalk.scan
+    assert len(statwalk.table(tree, fields="size")) > 1
+    for wrong in (b"size", 5, None, ["size", 5]):
+        with pytest.raises(TypeError, match="fields is a name or several"):
+            scan(tree, fields=wrong)

@@ -117,7 +117,7 @@ pub const OPTIONS: [ScanOption; 8] = [
         names: ["SW_KERNEL_FILE_SYSTEMS", "kernel_file_systems", "", ""],
     },
     ScanOption {
-        meaning: "Leave out paths that fit a shell pattern, as du --exclude does.",
+        meaning: "Leave out paths that fit a shell pattern, or one of several, as du --exclude does.",
         kind: OptionKind::Patterns,
         names: ["sw_scan_exclude", "exclude", "exclude", ""],
     },

@@ -121,6 +121,11 @@ fn functions_of_c_have_them() {
     }
 }
 
+/// One item of Python, or several.
+fn several(item: &str) -> String {
+    format!("{item} | Iterable[{item}]")
+}
+
 #[test]
 fn functions_of_python_have_them() {
     let source = file("python/python/statwalk/__init__.py");
@@ -136,7 +141,10 @@ fn functions_of_python_have_them() {
         let wanted = wanted.map(|(name, option)| match option.kind {
             OptionKind::Flag => format!("{name}: bool = False,"),
             OptionKind::Number { .. } => format!("{name}: int | None = None,"),
-            OptionKind::Patterns => format!("{name}: Iterable[str | bytes] = (),"),
+            OptionKind::Patterns => format!(
+                "{name}: {} = (),",
+                several("str | bytes | os.PathLike[Any]")
+            ),
         });
         assert_eq!(
             given.collect::<Vec<_>>(),

@@ -74,7 +74,10 @@ fn options() -> Vec<String> {
                 };
                 (range, "number")
             }
-            OptionKind::Patterns => (String::new(), "readonly string[]"),
+            OptionKind::Patterns => (
+                String::new(),
+                "string | Uint8Array | Iterable<string | Uint8Array>",
+            ),
         };
         let words = format!("  /** {}{range} */", option.meaning);
         Some([words, format!("  {name}?: {kind}")])

@@ -90,16 +90,31 @@ def __dir__() -> list[str]:
 
 
 def _options(
-    fields: str | Iterable[str], exclude: Iterable[str | bytes] = (), **options: object
+    fields: str | Iterable[str],
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    **options: object,
 ) -> _Options:
-    names = [fields] if isinstance(fields, str) else fields
     columns = 0
-    for name in names:
+    for name in _several("fields", "name", fields, (str,)):
         if name not in _BITS:
             known = ", ".join(_BITS)
             raise ValueError(f"there is no field {name!r}; the fields are {known}")
         columns |= _BITS[name]
-    return _Options(columns, [os.fsencode(pattern) for pattern in exclude], **options)
+    patterns = _several("exclude", "pattern", exclude, (str, bytes, os.PathLike))
+    return _Options(columns, [os.fsencode(pattern) for pattern in patterns], **options)
+
+
+def _several(option: str, noun: str, given: Any, kinds: tuple[type, ...]) -> list[Any]:
+    """The items of an option. A lone one is no sequence of letters."""
+    if isinstance(given, kinds):
+        return [given]
+    # An iterator has its items once, so the words have those that were read.
+    is_one = isinstance(given, (bytes, bytearray, memoryview)) or not hasattr(given, "__iter__")
+    items = [given] if is_one else list(given)
+    for item in items:
+        if not isinstance(item, kinds):
+            raise TypeError(f"{option} is a {noun} or several, and not {item!r}")
+    return items
 
 
 def _roots(
@@ -128,7 +143,7 @@ def scan(
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
-    exclude: Iterable[str | bytes] = (),
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
 ) -> Scan[AnyStr]:
     """Gives all entries below a directory, or several, while threads read them.
 
@@ -149,7 +164,8 @@ def scan(
     - `one_file_system`: Stay on the file system of the root.
     - `follow_links`: A symbolic link stands for what it leads to, and nothing is listed twice.
     - `kernel_file_systems`: Enter /proc and its like, which are left out otherwise.
-    - `exclude`: Leave out paths that fit a shell pattern, as du --exclude does.
+    - `exclude`: Leave out paths that fit a shell pattern, or one of several, as
+      du --exclude does.
 
     >>> names = {e.name for e in scan(".", fields="type", max_depth=1)}
     """
@@ -176,7 +192,7 @@ def batches(
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
-    exclude: Iterable[str | bytes] = (),
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
 ) -> Batches:
     """Gives all entries of a tree, or of several, and their roots, in columns.
 
@@ -209,7 +225,7 @@ def table(
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
-    exclude: Iterable[str | bytes] = (),
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
 ) -> Table:
     """Reads a whole tree into a table, which any number of consumers can take.
 
@@ -239,7 +255,7 @@ def du(
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
-    exclude: Iterable[str | bytes] = (),
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
 ) -> Usage[AnyStr]:
     """Sums a directory, and those below it down to a depth, as the program `du` does.
 
@@ -273,7 +289,7 @@ def top(
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
-    exclude: Iterable[str | bytes] = (),
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
 ) -> LargestEntries[AnyStr]:
     """Finds the largest entries that are no directories, each inode once.
 
@@ -308,7 +324,7 @@ def stats(
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
-    exclude: Iterable[str | bytes] = (),
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
 ) -> Groups:
     """Sums all entries in groups. pandas takes the answer as it is.
 
