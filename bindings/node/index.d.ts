@@ -2,7 +2,7 @@
 
 /// <reference types="node" />
 
-import type { Dirent, Stats } from 'node:fs'
+import type { Dirent, PathLike, Stats } from 'node:fs'
 
 /** A field that decides the system calls. 'stat' stands for all that fs.Stats has. */
 export type Field =
@@ -53,8 +53,12 @@ export interface Options {
   oneFileSystem?: boolean
   /** A symbolic link stands for what it leads to, and nothing is listed twice. */
   followLinks?: boolean
+  /** Enter /proc and its like, which are left out otherwise. */
+  kernelFileSystems?: boolean
   /** Leave out paths that fit a shell pattern, or one of several, as du --exclude does. */
   exclude?: string | Uint8Array | Iterable<string | Uint8Array>
+  /** Leave out what .gitignore files name, by the rules of git. */
+  gitignore?: boolean
   // end of options of the table
 }
 
@@ -181,14 +185,14 @@ export class Scan implements AsyncIterableIterator<Entry, undefined, void> {
 }
 
 /** All entries below a directory. Leaving the loop ends the scan. */
-export function scan(path: string | Buffer, options?: Options): Scan
+export function scan(path: PathLike, options?: Options): Scan
 
 /**
  * The same in columns, and the directory itself. A batch is of directories or of other
  * entries. What is above its rows comes before them.
  */
 export function batches(
-  path: string | Buffer,
+  path: PathLike,
   options?: Options,
 ): AsyncGenerator<Columns, Report | null | undefined, void>
 
@@ -220,9 +224,9 @@ export interface Usage<Bytes = number> {
  * slash stands at its end. What could not be read is in errors and no exception; only a path
  * that is not there is one.
  */
-export function du(path: string | Buffer, options: DuOptions & { bigint: true }): Promise<Usage<bigint>>
-export function du(path: string | Buffer, options?: DuOptions & { bigint?: false }): Promise<Usage>
-export function du(path: string | Buffer, options?: DuOptions): Promise<Usage | Usage<bigint>>
+export function du(path: PathLike, options: DuOptions & { bigint: true }): Promise<Usage<bigint>>
+export function du(path: PathLike, options?: DuOptions & { bigint?: false }): Promise<Usage>
+export function du(path: PathLike, options?: DuOptions): Promise<Usage | Usage<bigint>>
 
 /** An entry of columns. */
 export function entryOf(columns: Columns, row: number): Entry

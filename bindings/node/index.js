@@ -7,7 +7,7 @@
 const fs = require('node:fs')
 const { Entry, UndecodablePathError } = require('./entry.js')
 const { fieldBits, Stream, Sum } = require('./native.js')
-const { checked } = require('./options.js')
+const { bytesOf, checked } = require('./options.js')
 const { IncompleteScanError, Reading } = require('./reading.js')
 const { Scan } = require('./scan.js')
 const { sumOf } = require('./sum.js')
@@ -27,8 +27,6 @@ function bits(fields) {
   }
   return columns >>> 0
 }
-
-const bytesOf = (path) => (Buffer.isBuffer(path) ? path : Buffer.from(path))
 
 const wishes = (fields, options) => ({ columns: bits(fields), ...checked(options) })
 

@@ -4,6 +4,7 @@
 
 // Values of options: each means something, or is an error that names the option.
 
+const { fileURLToPath } = require('node:url')
 const { inspect, types } = require('node:util')
 const { optionRules } = require('./native.js')
 
@@ -45,4 +46,11 @@ function checked(options) {
   return Object.fromEntries(RULES.map((rule) => [rule.name, VALUES[rule.kind](rule, options[rule.name])]))
 }
 
-module.exports = { checked }
+/** The bytes of a path: a string, a Buffer or a URL, as functions of fs take it. */
+function bytesOf(path) {
+  if (path instanceof URL) return Buffer.from(fileURLToPath(path))
+  if (typeof path === 'string' || types.isUint8Array(path)) return Buffer.from(path)
+  throw refused('path is a string, a Buffer or a URL', path, false)
+}
+
+module.exports = { bytesOf, checked }

@@ -186,6 +186,9 @@ struct ArrowArrayStream {
 /// Read devices where that is faster and allowed; it installs a handler of SIGBUS.
 #define SW_DEVICES (1 << 3)
 
+/// Leave out what .gitignore files name, by the rules of git.
+#define SW_GITIGNORE (1 << 4)
+
 /// A regular file.
 #define SW_FILE 0
 

@@ -61,6 +61,9 @@ pub const SW_KERNEL_FILE_SYSTEMS: u32 = 1 << 2;
 /// Read devices where that is faster and allowed; it installs a handler of SIGBUS.
 pub const SW_DEVICES: u32 = 1 << 3;
 
+/// Leave out what .gitignore files name, by the rules of git.
+pub const SW_GITIGNORE: u32 = 1 << 4;
+
 /// The description of a scan: roots, columns and options. Any number of scans can begin with one.
 #[derive(Debug)]
 pub struct ScanRequest(pub(crate) Request);
@@ -124,7 +127,8 @@ pub unsafe extern "C" fn sw_scan_set_columns(scan: *mut ScanRequest, columns: u3
 /// `scan` is of sw_scan_new.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sw_scan_set_options(scan: *mut ScanRequest, options: u32) -> c_int {
-    const ALL: u32 = SW_ONE_FILE_SYSTEM | SW_FOLLOW_LINKS | SW_KERNEL_FILE_SYSTEMS | SW_DEVICES;
+    const ALL: u32 =
+        SW_ONE_FILE_SYSTEM | SW_FOLLOW_LINKS | SW_KERNEL_FILE_SYSTEMS | SW_DEVICES | SW_GITIGNORE;
     guard_unit(|| {
         // SAFETY: the caller gives a scan that no other thread uses.
         let request = unsafe { &mut exclusive(scan)?.0 };
@@ -135,6 +139,7 @@ pub unsafe extern "C" fn sw_scan_set_options(scan: *mut ScanRequest, options: u3
         request.follow_links = options & SW_FOLLOW_LINKS != 0;
         request.kernel_file_systems = options & SW_KERNEL_FILE_SYSTEMS != 0;
         request.devices = options & SW_DEVICES != 0;
+        request.gitignore = options & SW_GITIGNORE != 0;
         Ok(())
     })
 }

@@ -47,6 +47,10 @@ pub struct Options {
     pub one_file_system: bool,
     /// Whether links stand for what they lead to.
     pub follow_links: bool,
+    /// Whether `/proc` and its like are entered.
+    pub kernel_file_systems: bool,
+    /// Whether what `.gitignore` files name is left out.
+    pub gitignore: bool,
     /// Patterns of paths that are left out.
     pub exclude: Vec<Buffer>,
 }
@@ -264,6 +268,8 @@ fn request(root: &[u8], options: &Options) -> Result<Request> {
     request.max_depth = options.max_depth;
     request.one_file_system = options.one_file_system;
     request.follow_links = options.follow_links;
+    request.kernel_file_systems = options.kernel_file_systems;
+    request.gitignore = options.gitignore;
     for pattern in &options.exclude {
         let excluded = request.exclude(pattern);
         excluded.map_err(|error| failed(&Failure::Begin(error)))?;

@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { after, test } = require('node:test')
+const { pathToFileURL } = require('node:url')
 const { inspect } = require('node:util')
 const statwalk = require('..')
 
@@ -63,7 +64,7 @@ test('numbers mean what they say', async () => {
 })
 
 test('a flag is true or false', async () => {
-  for (const name of ['oneFileSystem', 'followLinks']) {
+  for (const name of ['oneFileSystem', 'followLinks', 'kernelFileSystems', 'gitignore']) {
     for (const value of ['no', 0, {}]) {
       const message = `${name} is true or false, and not ${inspect(value)}`
       await refused({ [name]: value }, { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE', message })
@@ -82,5 +83,58 @@ test('patterns are one or several', async () => {
   for (const exclude of [5, {}, ['*.o', 5], [null], true]) {
     const message = `exclude is a pattern or several, each a string or a Buffer, and not ${inspect(exclude)}`
     await refused({ exclude }, { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE', message })
+  }
+})
+
+test('kernel file systems are entered on request', async () => {
+  const isEntered = async (options) => {
+    let found = false
+    for await (const entry of statwalk.scan('/', { maxDepth: 2, fields: 'type', onError: () => {}, ...options })) {
+      found ||= entry.pathBytes().toString('latin1').startsWith('/proc/')
+    }
+    return found
+  }
+  assert.strictEqual(await isEntered({}), false)
+  assert.strictEqual(await isEntered({ kernelFileSystems: true }), true)
+  assert.strictEqual(await isEntered({ kernelFileSystems: true, oneFileSystem: true }), false)
+})
+
+test('what .gitignore files name is left out on request', async () => {
+  const root = path.join(tree, 'a')
+  fs.writeFileSync(path.join(root, '.gitignore'), '*.o\n')
+  try {
+    assert.deepStrictEqual(await names({}, root), ['.gitignore', 'b', 'drop.o', 'keep.h'])
+    assert.deepStrictEqual(await names({ gitignore: true }, root), ['.gitignore', 'b', 'keep.h'])
+    assert.strictEqual((await statwalk.du(root, { gitignore: true })).entries, 4)
+  } finally {
+    fs.rmSync(path.join(root, '.gitignore'))
+  }
+})
+
+test('a path is a string, a Buffer or a URL', async () => {
+  const odd = path.join(tree, 'odd #%20 ?é')
+  fs.mkdirSync(odd)
+  fs.writeFileSync(path.join(odd, 'file'), 'bytes')
+  try {
+    for (const root of [odd, Buffer.from(odd), new Uint8Array(Buffer.from(odd)), pathToFileURL(odd)]) {
+      const found = []
+      for await (const entry of statwalk.scan(root)) found.push(entry.path)
+      assert.deepStrictEqual(found, [path.join(odd, 'file')], inspect(root))
+      assert.strictEqual((await statwalk.du(root)).apparent, 5)
+      let rows = 0
+      for await (const columns of statwalk.batches(root)) rows += columns.length
+      assert.strictEqual(rows, 2)
+    }
+  } finally {
+    fs.rmSync(odd, { recursive: true })
+  }
+  const other = new URL('https://example.org/usr')
+  await assert.rejects(statwalk.scan(other).next(), { code: 'ERR_INVALID_URL_SCHEME' })
+  await assert.rejects(statwalk.du(other), { code: 'ERR_INVALID_URL_SCHEME' })
+  for (const wrong of [5, undefined, null, {}, [tree], [0x2f]]) {
+    const error = { code: 'ERR_INVALID_ARG_TYPE', message: `path is a string, a Buffer or a URL, and not ${inspect(wrong)}` }
+    await assert.rejects(statwalk.scan(wrong).next(), error)
+    await assert.rejects(statwalk.batches(wrong).next(), error)
+    await assert.rejects(statwalk.du(wrong), error)
   }
 })

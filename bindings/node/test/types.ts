@@ -16,6 +16,7 @@ export async function sum(path: string, signal: AbortSignal): Promise<number> {
     }
     const entries: Scan = scan(path)
     for await (const entry of entries) if (entry.isDirectory) entries.skip()
+    for await (const entry of scan(new URL('file:///usr'), { kernelFileSystems: true, gitignore: true })) entry.name
     for await (const columns of batches(Buffer.from(path), { fields: 'size', maxDepth: 1 })) {
       const size: BigUint64Array | undefined = columns.size
       const some: Columns = columns
@@ -31,6 +32,8 @@ export async function sum(path: string, signal: AbortSignal): Promise<number> {
 
 export async function usage(path: Buffer, options: DuOptions, signal: AbortSignal): Promise<bigint> {
   const usage: Usage = await du('/usr', { signal, oneFileSystem: true, followLinks: true, exclude: ['*.o', path], threads: 1 })
+  // @ts-expect-error one path alone
+  await du([path])
   await du(path, { exclude: '*.o' })
   await du(path, { exclude: path })
   const bytes: number = usage.allocated + usage.apparent + usage.entries + usage.files + usage.directories

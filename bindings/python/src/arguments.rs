@@ -23,6 +23,7 @@ pub(crate) struct Options {
     one_file_system: bool,
     follow_links: bool,
     kernel_file_systems: bool,
+    gitignore: bool,
     exclude: Vec<Vec<u8>>,
 }
 
@@ -42,6 +43,7 @@ impl Options {
             one_file_system: false,
             follow_links: false,
             kernel_file_systems: false,
+            gitignore: false,
             exclude,
         };
         for (name, value) in options.into_iter().flatten() {
@@ -62,6 +64,7 @@ impl Options {
                 "one_file_system" => made.one_file_system = flag()?,
                 "follow_links" => made.follow_links = flag()?,
                 "kernel_file_systems" => made.kernel_file_systems = flag()?,
+                "gitignore" => made.gitignore = flag()?,
                 _ => return Err(PyTypeError::new_err(format!("there is no option {name}"))),
             }
         }
@@ -153,6 +156,7 @@ fn of_directory(path: PathBuf, options: &Options) -> PyResult<Request> {
     request.one_file_system = options.one_file_system;
     request.follow_links = options.follow_links;
     request.kernel_file_systems = options.kernel_file_systems;
+    request.gitignore = options.gitignore;
     for pattern in &options.exclude {
         let excluded = request.exclude(pattern);
         excluded.map_err(|error| of_failure(statwalk_stream::Failure::Begin(error)))?;

@@ -83,15 +83,14 @@ def test_numbers_mean_what_they_say(tree: Path) -> None:
 
 
 def test_a_flag_is_true_or_false(tree: Path) -> None:
-    for name in ("one_file_system", "follow_links", "kernel_file_systems"):
+    for name in ("one_file_system", "follow_links", "kernel_file_systems", "gitignore"):
         for function in FUNCTIONS:
             with pytest.raises(TypeError, match=f"{name} is True or False, and not 'no'"):
                 function(tree, **{name: "no"})
 
 
-def counts(tree: Path, exclude: object) -> dict[str, int]:
+def counts(tree: Path, **given: Any) -> dict[str, int]:
     """How many entries each function has, without the root."""
-    given: dict[str, Any] = {"exclude": exclude}
     return {
         "scan": sum(1 for _ in statwalk.scan(tree, **given)),
         "batches": sum(len(batch) for batch in statwalk.batches(tree, **given)) - 1,
@@ -105,9 +104,9 @@ def counts(tree: Path, exclude: object) -> dict[str, int]:
 def test_patterns_are_one_or_several(tmp_path: Path) -> None:
     for name in ("keep.c", "keep.h", "drop.o", "also.a"):
         (tmp_path / name).touch()
-    assert set(counts(tmp_path, ()).values()) == {4}
+    assert set(counts(tmp_path, exclude=()).values()) == {4}
     for one in ("*.o", b"*.o", PurePath("*.o"), ["*.o"], (b"*.o",), {PurePath("*.o")}):
-        assert set(counts(tmp_path, one).values()) == {3}, one
+        assert set(counts(tmp_path, exclude=one).values()) == {3}, one
     for several in (["*.o", b"*.a"], (pattern for pattern in ("*.o", "*.a"))):
         assert names(tmp_path, exclude=several) == {"keep.c", "keep.h"}
     # Names are bytes, and so are patterns.
@@ -127,3 +126,25 @@ def test_a_lone_text_is_one_field(tree: Path) -> None:
     for wrong in (b"size", 5, None, ["size", 5]):
         with pytest.raises(TypeError, match="fields is a name or several"):
             scan(tree, fields=wrong)
+
+
+def test_gitignore(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    for name in ("keep.c", "drop.o", "src/drop.o", "src/other.o"):
+        (tmp_path / name).touch()
+    (tmp_path / ".gitignore").write_text("*.o\n")
+    (tmp_path / "src" / ".gitignore").write_text("!other.o\n")
+    assert names(tmp_path, gitignore=True) == {".gitignore", "keep.c", "src", "other.o"}
+    found = counts(tmp_path, gitignore=True)
+    # Those of `top` are no directories.
+    assert found.pop("top") == 4
+    assert set(found.values()) == {5}
+    assert set(names(tmp_path, exclude="k*", gitignore=True)) == {".gitignore", "src", "other.o"}
+
+
+def test_kernel_file_systems() -> None:
+    for enters in (False, True):
+        entries = statwalk.scan(
+            "/", fields="type", max_depth=2, onerror="ignore", kernel_file_systems=enters
+        )
+        assert any(entry.path.startswith("/proc/") for entry in entries) == enters

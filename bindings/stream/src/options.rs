@@ -65,7 +65,7 @@ pub fn number_refused(name: &str, most: u32, value: &str) -> String {
 }
 
 /// All options, in the order of the documentation.
-pub const OPTIONS: [ScanOption; 8] = [
+pub const OPTIONS: [ScanOption; 9] = [
     ScanOption {
         meaning: "The number of threads; 0 lets the scan decide.",
         kind: OptionKind::Number {
@@ -109,17 +109,32 @@ pub const OPTIONS: [ScanOption; 8] = [
     ScanOption {
         meaning: "A symbolic link stands for what it leads to, and nothing is listed twice.",
         kind: OptionKind::Flag,
-        names: ["SW_FOLLOW_LINKS", "follow_links", "followLinks", ""],
+        names: [
+            "SW_FOLLOW_LINKS",
+            "follow_links",
+            "followLinks",
+            "withFollowLinks",
+        ],
     },
     ScanOption {
         meaning: "Enter /proc and its like, which are left out otherwise.",
         kind: OptionKind::Flag,
-        names: ["SW_KERNEL_FILE_SYSTEMS", "kernel_file_systems", "", ""],
+        names: [
+            "SW_KERNEL_FILE_SYSTEMS",
+            "kernel_file_systems",
+            "kernelFileSystems",
+            "withKernelFileSystems",
+        ],
     },
     ScanOption {
         meaning: "Leave out paths that fit a shell pattern, or one of several, as du --exclude does.",
         kind: OptionKind::Patterns,
-        names: ["sw_scan_exclude", "exclude", "exclude", ""],
+        names: ["sw_scan_exclude", "exclude", "exclude", "withExclude"],
+    },
+    ScanOption {
+        meaning: "Leave out what .gitignore files name, by the rules of git.",
+        kind: OptionKind::Flag,
+        names: ["SW_GITIGNORE", "gitignore", "gitignore", "withGitignore"],
     },
     ScanOption {
         meaning: "Read devices where that is faster and allowed; it installs a handler of SIGBUS.",

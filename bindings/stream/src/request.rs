@@ -31,6 +31,8 @@ pub struct Request {
     pub follow_links: bool,
     /// Whether `/proc` and its like are entered.
     pub kernel_file_systems: bool,
+    /// Whether what `.gitignore` files name is left out.
+    pub gitignore: bool,
     /// Whether devices may be read where that is faster. That installs a handler of
     /// SIGBUS, so nobody gets it who has not asked.
     pub devices: bool,
@@ -50,6 +52,7 @@ impl Request {
             one_file_system: false,
             follow_links: false,
             kernel_file_systems: false,
+            gitignore: false,
             devices: false,
         }
     }
@@ -102,7 +105,7 @@ impl Request {
     pub(crate) fn scan(&self) -> Scan {
         let mut scan = Scan::of(self.roots.clone())
             .fields(self.fields())
-            .exclusions(self.exclusions.clone())
+            .exclusions(self.exclusions.clone().gitignore(self.gitignore))
             // The caller gets every error, so the report need not keep one.
             .errors_kept(0)
             .niceness(self.niceness);

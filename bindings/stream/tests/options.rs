@@ -99,7 +99,7 @@ fn functions_of_c_have_them() {
         "sw_scan_set_columns",
         "sw_scan_set_options",
     ];
-    let flags = source.split("const ALL: u32 = ").nth(1).unwrap();
+    let flags = source.split("const ALL: u32 =").nth(1).unwrap();
     let flags = flags.split(';').next().unwrap().split('|').map(str::trim);
     let found = functions.filter(|name| !apart.contains(name)).chain(flags);
     assert_eq!(found.collect::<BTreeSet<_>>(), names(Language::C));

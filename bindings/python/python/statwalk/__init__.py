@@ -144,6 +144,7 @@ def scan(
     follow_links: bool = False,
     kernel_file_systems: bool = False,
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
 ) -> Scan[AnyStr]:
     """Gives all entries below a directory, or several, while threads read them.
 
@@ -166,6 +167,7 @@ def scan(
     - `kernel_file_systems`: Enter /proc and its like, which are left out otherwise.
     - `exclude`: Leave out paths that fit a shell pattern, or one of several, as
       du --exclude does.
+    - `gitignore`: Leave out what .gitignore files name, by the rules of git.
 
     >>> names = {e.name for e in scan(".", fields="type", max_depth=1)}
     """
@@ -178,6 +180,7 @@ def scan(
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
+        gitignore=gitignore,
     )
     return Scan(roots, is_text, options, onerror)
 
@@ -193,6 +196,7 @@ def batches(
     follow_links: bool = False,
     kernel_file_systems: bool = False,
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
 ) -> Batches:
     """Gives all entries of a tree, or of several, and their roots, in columns.
 
@@ -210,6 +214,7 @@ def batches(
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
+        gitignore=gitignore,
     )
     roots, _ = _roots(path)
     return Batches(roots, options, onerror)
@@ -226,6 +231,7 @@ def table(
     follow_links: bool = False,
     kernel_file_systems: bool = False,
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
 ) -> Table:
     """Reads a whole tree into a table, which any number of consumers can take.
 
@@ -243,6 +249,7 @@ def table(
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
+        gitignore=gitignore,
         exclude=exclude,
     ).read_all()
 
@@ -256,6 +263,7 @@ def du(
     follow_links: bool = False,
     kernel_file_systems: bool = False,
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
 ) -> Usage[AnyStr]:
     """Sums a directory, and those below it down to a depth, as the program `du` does.
 
@@ -273,6 +281,7 @@ def du(
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
+        gitignore=gitignore,
     )
     from . import _summaries
 
@@ -290,6 +299,7 @@ def top(
     follow_links: bool = False,
     kernel_file_systems: bool = False,
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
 ) -> LargestEntries[AnyStr]:
     """Finds the largest entries that are no directories, each inode once.
 
@@ -306,6 +316,7 @@ def top(
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
+        gitignore=gitignore,
     )
     entries, report, errors = largest(
         os.fsencode(path), isinstance(path, str), options, count, by
@@ -325,6 +336,7 @@ def stats(
     follow_links: bool = False,
     kernel_file_systems: bool = False,
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
 ) -> Groups:
     """Sums all entries in groups. pandas takes the answer as it is.
 
@@ -341,6 +353,7 @@ def stats(
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
+        gitignore=gitignore,
     )
     from . import _summaries
 

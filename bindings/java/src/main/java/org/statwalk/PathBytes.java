@@ -49,6 +49,14 @@ final class PathBytes {
         return isAbsolute ? path : Path.of("/").relativize(path);
     }
 
+    /** The bytes of a pattern. A letter without bytes would become {@code ?}, which fits any. */
+    static byte[] ofPattern(String pattern) {
+        if (pattern.indexOf('\0') >= 0 || !Encoding.OF_PATHS.newEncoder().canEncode(pattern)) {
+            throw new IllegalArgumentException("exclude has a pattern that fits no path: " + pattern);
+        }
+        return pattern.getBytes(Encoding.OF_PATHS);
+    }
+
     /** The bytes of a path of the default file system. */
     static byte[] of(Path path) {
         String text = path.toString();

@@ -61,8 +61,8 @@ final class Scan implements AutoCloseable {
     }
 
     private void report(EntryException error) {
-        if (options.onError() != null) {
-            options.onError().accept(error);
+        if (options.onError != null) {
+            options.onError.accept(error);
         } else {
             errorCount++;
             if (errors.size() < ERRORS_KEPT) {
@@ -91,13 +91,13 @@ final class Scan implements AutoCloseable {
             return false;
         }
         // Only directories can lie below one that was skipped since their table came.
-        if (rows.ids == null || options.prune() == null) {
+        if (rows.ids == null || options.prune == null) {
             return true;
         }
         if (hasSkipped && tables.isSkipped(rows.dirs[at])) {
             return false;
         }
-        if (options.prune().test(new AttributedPath(rows, at))) {
+        if (options.prune.test(new AttributedPath(rows, at))) {
             tables.skip(rows.ids[at]);
             hasSkipped = true;
         }
@@ -127,7 +127,7 @@ final class Scan implements AutoCloseable {
             return;
         }
         ScanEnd how = tables.end();
-        if (options.onError() == null && (how != ScanEnd.COMPLETE || errorCount > 0)) {
+        if (options.onError == null && (how != ScanEnd.COMPLETE || errorCount > 0)) {
             throw new IncompleteScanException(errors, errorCount);
         }
     }

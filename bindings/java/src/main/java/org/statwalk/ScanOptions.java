@@ -2,11 +2,13 @@
 
 package org.statwalk;
 
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
- * Options of a scan.
+ * Options of a scan. Each method gives other options, and changes none.
  *
  * <pre>{@code
  * ScanOptions options = ScanOptions.DEFAULT.withPrune(directory -> directory.name().equals(".git"));
@@ -14,27 +16,41 @@ import java.util.function.Predicate;
  *     long bytes = entries.mapToLong(entry -> entry.attributes().size()).sum();
  * }
  * }</pre>
- *
- * @param maxDepth how deep it goes; 1 is one directory alone
- * @param threads the number of workers; 0 lets the scan decide
- * @param oneFileSystem whether other file systems are left out
- * @param onError gets each error; with null the end of the scan is an
- *     {@link IncompleteScanException}
- * @param prune decides for each directory whether all below it is left out; null leaves out
- *     nothing
  */
-public record ScanOptions(
-        int maxDepth,
-        int threads,
-        boolean oneFileSystem,
-        Consumer<? super EntryException> onError,
-        Predicate<? super AttributedPath> prune) {
-    /** Refuses negative numbers.
-     *
-     * @throws IllegalArgumentException for a negative number */
-    public ScanOptions {
-        requireNotNegative("maxDepth", maxDepth);
-        requireNotNegative("threads", threads);
+public final class ScanOptions {
+    // The bits are those of statwalk.h.
+    private static final int ONE_FILE_SYSTEM = 1;
+    private static final int FOLLOW_LINKS = 1 << 1;
+    private static final int KERNEL_FILE_SYSTEMS = 1 << 2;
+    private static final int GITIGNORE = 1 << 4;
+
+    /** All of the tree, and an exception at the end of an incomplete scan. */
+    public static final ScanOptions DEFAULT =
+            new ScanOptions(Integer.MAX_VALUE, 0, 0, List.of(), null, null);
+
+    final int maxDepth;
+    final int threads;
+    /** As {@code sw_scan_set_options} takes them. */
+    final int flags;
+    final List<byte[]> excluded;
+    /** Null where the end of an incomplete scan is an exception. */
+    final Consumer<? super EntryException> onError;
+    /** Null where nothing is left out. */
+    final Predicate<? super AttributedPath> prune;
+
+    private ScanOptions(
+            int maxDepth,
+            int threads,
+            int flags,
+            List<byte[]> excluded,
+            Consumer<? super EntryException> onError,
+            Predicate<? super AttributedPath> prune) {
+        this.maxDepth = maxDepth;
+        this.threads = threads;
+        this.flags = flags;
+        this.excluded = excluded;
+        this.onError = onError;
+        this.prune = prune;
     }
 
     static int requireNotNegative(String name, int number) {
@@ -45,17 +61,8 @@ public record ScanOptions(
         return number;
     }
 
-    /** All of the tree, and an exception at the end of an incomplete scan. */
-    public static final ScanOptions DEFAULT =
-            new ScanOptions(Integer.MAX_VALUE, 0, false, null, null);
-
-    /** How deep the scan goes: a root has depth 0, and its entries have depth 1.
-     *
-     * @param depth the depth
-     * @return the options
-     * @throws IllegalArgumentException for a negative number */
-    public ScanOptions withMaxDepth(int depth) {
-        return new ScanOptions(depth, threads, oneFileSystem, onError, prune);
+    private ScanOptions with(int flag) {
+        return new ScanOptions(maxDepth, threads, flags | flag, excluded, onError, prune);
     }
 
     /** The number of threads; 0 lets the scan decide.
@@ -64,22 +71,70 @@ public record ScanOptions(
      * @return the options
      * @throws IllegalArgumentException for a negative number */
     public ScanOptions withThreads(int count) {
-        return new ScanOptions(maxDepth, count, oneFileSystem, onError, prune);
+        requireNotNegative("threads", count);
+        return new ScanOptions(maxDepth, count, flags, excluded, onError, prune);
     }
 
-    /** The same with a place for errors.
+    /** How deep the scan goes: a root has depth 0, and its entries have depth 1.
      *
-     * @param consumer gets each error
-     * @return the options */
-    public ScanOptions withOnError(Consumer<? super EntryException> consumer) {
-        return new ScanOptions(maxDepth, threads, oneFileSystem, consumer, prune);
+     * @param depth the depth
+     * @return the options
+     * @throws IllegalArgumentException for a negative number */
+    public ScanOptions withMaxDepth(int depth) {
+        requireNotNegative("maxDepth", depth);
+        return new ScanOptions(depth, threads, flags, excluded, onError, prune);
     }
 
     /** Stay on the file system of the root.
      *
      * @return the options */
     public ScanOptions withOneFileSystem() {
-        return new ScanOptions(maxDepth, threads, true, onError, prune);
+        return with(ONE_FILE_SYSTEM);
+    }
+
+    /** A symbolic link stands for what it leads to, and nothing is listed twice.
+     *
+     * @return the options */
+    public ScanOptions withFollowLinks() {
+        return with(FOLLOW_LINKS);
+    }
+
+    /** Enter /proc and its like, which are left out otherwise.
+     *
+     * @return the options */
+    public ScanOptions withKernelFileSystems() {
+        return with(KERNEL_FILE_SYSTEMS);
+    }
+
+    /**
+     * Leave out paths that fit a shell pattern, or one of several, as du --exclude does.
+     *
+     * <p>These patterns take the place of earlier ones. {@code *} fits bytes that are no text, too.
+     *
+     * @param patterns the patterns
+     * @return the options
+     * @throws IllegalArgumentException for a pattern that no path can fit, because it has a NUL
+     *     or a letter that {@code sun.jnu.encoding} lacks
+     */
+    public ScanOptions withExclude(String... patterns) {
+        List<byte[]> given = Stream.of(patterns).map(PathBytes::ofPattern).toList();
+        return new ScanOptions(maxDepth, threads, flags, given, onError, prune);
+    }
+
+    /** Leave out what .gitignore files name, by the rules of git.
+     *
+     * @return the options */
+    public ScanOptions withGitignore() {
+        return with(GITIGNORE);
+    }
+
+    /** The same with a place for errors. Without it, the end of an incomplete scan is an
+     * {@link IncompleteScanException}.
+     *
+     * @param consumer gets each error
+     * @return the options */
+    public ScanOptions withOnError(Consumer<? super EntryException> consumer) {
+        return new ScanOptions(maxDepth, threads, flags, excluded, consumer, prune);
     }
 
     /**
@@ -93,6 +148,6 @@ public record ScanOptions(
      * @param decision answers with true where everything below a directory is left out
      * @return the options */
     public ScanOptions withPrune(Predicate<? super AttributedPath> decision) {
-        return new ScanOptions(maxDepth, threads, oneFileSystem, onError, decision);
+        return new ScanOptions(maxDepth, threads, flags, excluded, onError, decision);
     }
 }

@@ -22,7 +22,7 @@ import java.util.stream.StreamSupport;
 /**
  * Entries of directory trees with their attributes.
  *
- * <p>Symbolic links are entries. Closing a stream ends its scan; one that is forgotten ends
+ * <p>Symbolic links are entries, unless {@link ScanOptions#withFollowLinks()} follows them. Closing a stream ends its scan; one that is forgotten ends
  * when it is collected.
  */
 public final class Statwalk {

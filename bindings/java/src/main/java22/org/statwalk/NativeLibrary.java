@@ -56,6 +56,7 @@ final class NativeLibrary {
     private final Function scanOptions = new Function("sw_scan_set_options");
     private final Function scanThreads = new Function("sw_scan_set_threads");
     private final Function scanDepth = new Function("sw_scan_set_max_depth");
+    private final Function scanExclude = new Function("sw_scan_exclude");
     private final Function scanFree = new Function("sw_scan_free");
     private final Function open = new Function("sw_tables_open");
     private final Function next = new Function("sw_tables_next");
@@ -198,27 +199,29 @@ final class NativeLibrary {
         }
     }
 
-    /** Begins a scan that gives tables. A number of 0 threads, and so on, are not set. */
-    long open(List<byte[]> roots, int columns, int options, int threads, int depth)
-            throws IOException {
+    /** Begins a scan that gives tables. An option that has its default is not set. */
+    long open(List<byte[]> roots, int columns, ScanOptions options) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            long scan = scanNew.call(path(arena, roots.get(0)));
+            long scan = scanNew.call(text(arena, roots.get(0)));
             if (scan == 0) {
                 throw new IOException(failure());
             }
             try {
                 for (int root = 1; root < roots.size(); root++) {
-                    check(scanRoot.status(scan, path(arena, roots.get(root))));
+                    check(scanRoot.status(scan, text(arena, roots.get(root))));
                 }
                 check(scanColumns.status(scan, columns));
-                if (options != 0) {
-                    check(scanOptions.status(scan, options));
+                if (options.flags != 0) {
+                    check(scanOptions.status(scan, options.flags));
                 }
-                if (threads != 0) {
-                    check(scanThreads.status(scan, threads));
+                if (options.threads != 0) {
+                    check(scanThreads.status(scan, options.threads));
                 }
-                if (depth != Integer.MAX_VALUE) {
-                    check(scanDepth.status(scan, depth));
+                if (options.maxDepth != Integer.MAX_VALUE) {
+                    check(scanDepth.status(scan, options.maxDepth));
+                }
+                for (byte[] pattern : options.excluded) {
+                    check(scanExclude.status(scan, text(arena, pattern)));
                 }
                 long out = arena.allocate(Long.BYTES, Long.BYTES).address();
                 check(open.status(scan, out));
@@ -230,10 +233,10 @@ final class NativeLibrary {
     }
 
     /** The address of a copy that ends with a NUL. */
-    private static long path(Arena arena, byte[] root) {
-        MemorySegment path = arena.allocate(root.length + 1L);
-        MemorySegment.copy(root, 0, path, ValueLayout.JAVA_BYTE, 0, root.length);
-        return path.address();
+    private static long text(Arena arena, byte[] bytes) {
+        MemorySegment text = arena.allocate(bytes.length + 1L);
+        MemorySegment.copy(bytes, 0, text, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        return text.address();
     }
 
     private void check(int status) throws IOException {

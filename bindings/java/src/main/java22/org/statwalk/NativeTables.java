@@ -19,7 +19,6 @@ final class NativeTables implements Tables {
     private static final int ATTRIBUTES =
             1 << 2 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11;
     private static final int NAME = 1;
-    private static final int ONE_FILE_SYSTEM = 1;
     /** By errno(3). */
     private static final int ENOTDIR = 20;
     private static final String[] OPERATIONS = {"open", "read", "stat", "follow"};
@@ -78,9 +77,7 @@ final class NativeTables implements Tables {
             throws IOException {
         NativeLibrary library = NativeLibrary.get();
         int columns = ATTRIBUTES | NAME;
-        int flags = options.oneFileSystem() ? ONE_FILE_SYSTEM : 0;
-        long pointer =
-                library.open(roots, columns, flags, options.threads(), options.maxDepth());
+        long pointer = library.open(roots, columns, options);
         return new NativeTables(new Handle(library, pointer), onError);
     }
 

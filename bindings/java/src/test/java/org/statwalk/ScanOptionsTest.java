@@ -3,12 +3,15 @@
 package org.statwalk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -61,5 +64,64 @@ class ScanOptionsTest {
         }
         assertEquals(Set.of(), names(ScanOptions.DEFAULT.withMaxDepth(0)));
         assertEquals(Set.of("a", "keep.c"), names(ScanOptions.DEFAULT.withMaxDepth(1)));
+    }
+
+    @Test
+    void patternsAreOneOrSeveral() throws IOException {
+        ScanOptions one = ScanOptions.DEFAULT.withExclude("*.o");
+        assertEquals(Set.of("a", "b", "keep.c", "keep.h"), names(one));
+        assertEquals(Set.of("a", "b", "keep.c"), names(one.withExclude("*.o", "*.h")));
+        // Others take the place of earlier ones, and change no options.
+        assertEquals(Set.of("a", "b", "drop.o", "keep.c"), names(one.withExclude("*.h")));
+        assertEquals(Set.of("a", "b", "keep.c", "keep.h"), names(one));
+        assertEquals(EVERYTHING, names(one.withExclude()));
+        assertThrows(IllegalArgumentException.class, () -> one.withExclude("a\0b"));
+        assertThrows(NullPointerException.class, () -> one.withExclude("a", null));
+    }
+
+    @Test
+    void linksAreFollowedOnRequest() throws IOException {
+        Path outside = Files.createDirectory(tree.resolve("a/outside"));
+        Files.createFile(outside.resolve("behind"));
+        Path root = Files.createDirectory(tree.resolve("root"));
+        Files.createSymbolicLink(root.resolve("link"), outside);
+        Files.createSymbolicLink(root.resolve("again"), outside);
+        try (Stream<AttributedPath> entries = Statwalk.walk(root)) {
+            assertEquals(Set.of("link", "again"),
+                    entries.map(AttributedPath::name).collect(Collectors.toSet()));
+        }
+        ScanOptions options = ScanOptions.DEFAULT.withFollowLinks();
+        try (Stream<AttributedPath> entries = Statwalk.walk(root, options)) {
+            List<AttributedPath> found = entries.toList();
+            List<Path> behind = found.stream().map(AttributedPath::path)
+                    .filter(path -> path.endsWith("behind")).toList();
+            // Nothing comes twice: the first of the links in path order has it.
+            assertEquals(List.of(root.resolve("again/behind")), behind);
+            assertTrue(found.stream().anyMatch(entry ->
+                    entry.name().equals("again") && entry.attributes().isDirectory()));
+        }
+    }
+
+    @Test
+    void whatGitignoreNamesIsLeftOutOnRequest() throws IOException {
+        Files.writeString(tree.resolve("a/.gitignore"), "*.o\n");
+        assertEquals(Set.of("a", "b", ".gitignore", "keep.c", "keep.h"),
+                names(ScanOptions.DEFAULT.withGitignore()));
+        assertEquals(Set.of("a", "b", ".gitignore", "keep.h"),
+                names(ScanOptions.DEFAULT.withGitignore().withExclude("*.c")));
+    }
+
+    private static boolean entersProc(ScanOptions options) throws IOException {
+        ScanOptions shallow = options.withMaxDepth(2).withOnError(error -> {});
+        try (Stream<AttributedPath> entries = Statwalk.walk(Path.of("/"), shallow)) {
+            return entries.anyMatch(entry -> entry.path().startsWith("/proc/self"));
+        }
+    }
+
+    @Test
+    void otherFileSystemsAreEnteredOnRequest() throws IOException {
+        assertFalse(entersProc(ScanOptions.DEFAULT));
+        assertTrue(entersProc(ScanOptions.DEFAULT.withKernelFileSystems()));
+        assertFalse(entersProc(ScanOptions.DEFAULT.withKernelFileSystems().withOneFileSystem()));
     }
 }
