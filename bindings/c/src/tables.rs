@@ -3,11 +3,12 @@
 //! Columns of many directories in order, as pointers and as arrays of Arrow.
 
 use std::ffi::c_int;
-use std::sync::Arc;
 
 use statwalk_core::Canceller;
-use statwalk_stream::arrow::{self, ArrowArray, ArrowArrayStream, ArrowSchema, AtIncomplete};
-use statwalk_stream::{Failure, Request, Step, Table, Tables};
+use statwalk_stream::arrow::{
+    self, ArrowArray, ArrowArrayStream, ArrowSchema, AtIncomplete, TableType,
+};
+use statwalk_stream::{Failure, Step, Table, Tables};
 
 use crate::border::{exclusive, guard, guard_unit, patience, shared};
 use crate::columns::{
@@ -22,7 +23,7 @@ use crate::scan::ScanRequest;
 #[derive(Debug)]
 pub struct TablesHandle {
     tables: Tables,
-    request: Arc<Request>,
+    table_type: TableType,
     error: Option<HeldError>,
     /// Apart from the tables, for other threads.
     canceller: Option<Canceller>,
@@ -33,7 +34,7 @@ pub struct TablesHandle {
 struct OwnedTable {
     pointers: TablePointers,
     table: Table,
-    request: Arc<Request>,
+    table_type: TableType,
     /// Those that the pointers lead to.
     _odd_times: Vec<OddTimeRow>,
     _attributes: Vec<AttributePointer>,
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn sw_tables_open(
         *place = Box::into_raw(Box::new(TablesHandle {
             canceller: tables.canceller().cloned(),
             tables,
-            request: Arc::new(request.clone()),
+            table_type: TableType::of(request),
             error: None,
         }));
         Ok(())
@@ -90,16 +91,16 @@ pub unsafe extern "C" fn sw_tables_next(
         }
         // SAFETY: the caller gives tables that no other thread goes on with. Another
         // thread may read the canceller, so this borrows the other fields alone.
-        let (inner, request, error, place) = unsafe {
-            let (inner, request) = (&mut (*tables).tables, &(*tables).request);
-            (inner, request, &mut (*tables).error, exclusive(table)?)
+        let (inner, table_type, error, place) = unsafe {
+            let (inner, table_type) = (&mut (*tables).tables, &(*tables).table_type);
+            (inner, table_type, &mut (*tables).error, exclusive(table)?)
         };
         *place = std::ptr::null_mut();
         let (timeout, is_endless) = patience(timeout_ms);
         loop {
             match inner.next_within(timeout)? {
                 Step::Value(table) => {
-                    *place = OwnedTable::give(table, request);
+                    *place = OwnedTable::give(table, table_type);
                     return Ok(SW_VALUE);
                 }
                 Step::Error(found) => {
@@ -116,14 +117,14 @@ pub unsafe extern "C" fn sw_tables_next(
 
 impl OwnedTable {
     /// The pointers of a table, which the caller gives back.
-    fn give(table: Table, request: &Arc<Request>) -> *mut TablePointers {
+    fn give(table: Table, table_type: &TableType) -> *mut TablePointers {
         let odd = odd_times(table.columns());
-        let of = attributes(table.columns(), request.fields());
+        let of = attributes(table.columns(), table_type.fields());
         let owned = Box::new(OwnedTable {
             pointers: pointers(&table, &of, &odd),
             _odd_times: odd,
             _attributes: of,
-            request: Arc::clone(request),
+            table_type: table_type.clone(),
             table,
         });
         Box::into_raw(owned).cast()
@@ -266,8 +267,10 @@ pub unsafe extern "C" fn sw_table_to_arrow(
             return Err(Failure::Invalid("a pointer is NULL"));
         }
         // SAFETY: as in sw_table_free.
-        let OwnedTable { table, request, .. } = *unsafe { Box::from_raw(table.cast()) };
-        let made = arrow::array(arrow::table(table, &request));
+        let OwnedTable {
+            table, table_type, ..
+        } = *unsafe { Box::from_raw(table.cast()) };
+        let made = arrow::array(table_type.table(table));
         // SAFETY: the caller gives memory for an array, which holds none.
         unsafe { array.write(made) };
         Ok(())
@@ -291,7 +294,7 @@ pub unsafe extern "C" fn sw_arrow_schema(
             return Err(Failure::Invalid("a pointer is NULL"));
         }
         // SAFETY: the caller gives memory for a schema, which holds none.
-        unsafe { schema.write(arrow::schema(&scan.0)) };
+        unsafe { schema.write(TableType::of(&scan.0).schema()) };
         Ok(())
     })
 }

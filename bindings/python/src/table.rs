@@ -7,8 +7,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use statwalk_stream::arrow::{self, ArrowSchema, AtIncomplete, RecordBatch};
-use statwalk_stream::{Gaps, Request, Step, Tables};
+use statwalk_stream::arrow::{self, AtIncomplete, RecordBatch, TableType};
+use statwalk_stream::{Gaps, Step, Tables};
 
 use crate::arguments::{Options, Roots};
 use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
@@ -19,7 +19,7 @@ use crate::waiting;
 pub(crate) struct Batches {
     /// Absent after the end.
     stream: Option<Tables>,
-    request: Request,
+    table_type: TableType,
     errors: Vec<Py<PyAny>>,
     on_error: Option<Py<PyAny>>,
     report: Option<Report>,
@@ -29,14 +29,14 @@ pub(crate) struct Batches {
 #[pyclass(frozen, module = "statwalk")]
 pub(crate) struct Batch {
     batch: RecordBatch,
-    request: Request,
+    table_type: TableType,
 }
 
 /// All entries of a tree, as a table of Arrow.
 #[pyclass(frozen, module = "statwalk")]
 pub(crate) struct Table {
     tables: Vec<RecordBatch>,
-    request: Request,
+    table_type: TableType,
     report: Option<Report>,
 }
 
@@ -48,7 +48,7 @@ impl Batches {
         let tables = Tables::new(&request).map_err(of_failure)?;
         Ok(Batches {
             stream: Some(tables.without_prefixes()),
-            request,
+            table_type: TableType::of(&request),
             errors: Vec::new(),
             on_error: onerror,
             report: None,
@@ -63,7 +63,7 @@ impl Batches {
         let batch = self.next_batch(py)?;
         Ok(batch.map(|batch| Batch {
             batch,
-            request: self.request.clone(),
+            table_type: self.table_type.clone(),
         }))
     }
 
@@ -75,7 +75,7 @@ impl Batches {
         }
         Ok(Table {
             tables,
-            request: self.request.clone(),
+            table_type: self.table_type.clone(),
             report: self.report.clone(),
         })
     }
@@ -97,12 +97,12 @@ impl Batches {
         let Some(stream) = self.stream.take() else {
             return Err(PyValueError::new_err("the batches were taken already"));
         };
-        let rest = arrow::stream_of_rest(stream, &self.request, AtIncomplete::Fail);
+        let rest = arrow::stream_of_rest(stream, &self.table_type, AtIncomplete::Fail);
         PyCapsule::new_with_value(py, rest, c"arrow_array_stream")
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema_capsule(py, &self.request)
+        schema_capsule(py, &self.table_type)
     }
 
     fn close(&mut self, py: Python<'_>) -> PyResult<()> {
@@ -142,7 +142,7 @@ impl Batches {
             };
             match waiting::next(py, stream, Tables::next_within)? {
                 Step::Value(table) if table.columns().is_empty() => {}
-                Step::Value(table) => return Ok(Some(arrow::table(table, &self.request))),
+                Step::Value(table) => return Ok(Some(self.table_type.table(table))),
                 Step::Error(error) => {
                     let error = of_entry(py, &error)?;
                     match &self.on_error {
@@ -187,7 +187,7 @@ impl Batch {
         let _ = requested_schema;
         let array = arrow::array(self.batch.clone());
         let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
-        Ok((schema_capsule(py, &self.request)?, array))
+        Ok((schema_capsule(py, &self.table_type)?, array))
     }
 
     fn __len__(&self) -> usize {
@@ -208,12 +208,12 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let stream = arrow::stream_of(&self.request, &self.tables);
+        let stream = arrow::stream_of(&self.table_type, &self.tables);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema_capsule(py, &self.request)
+        schema_capsule(py, &self.table_type)
     }
 
     /// The report of the scan.
@@ -231,7 +231,6 @@ impl Table {
     }
 }
 
-fn schema_capsule<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyCapsule>> {
-    let schema: ArrowSchema = arrow::schema(request);
-    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+fn schema_capsule<'py>(py: Python<'py>, table_type: &TableType) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, table_type.schema(), c"arrow_schema")
 }

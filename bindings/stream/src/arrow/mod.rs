@@ -16,4 +16,4 @@ pub use arrow_array::RecordBatch;
 pub use arrow_array::ffi::{FFI_ArrowArray as ArrowArray, FFI_ArrowSchema as ArrowSchema};
 pub use arrow_array::ffi_stream::FFI_ArrowArrayStream as ArrowArrayStream;
 pub use stream::{AtIncomplete, stream, stream_of, stream_of_rest};
-pub use table::{array, schema, table, type_word};
+pub use table::{TableType, array, type_word};

@@ -11,7 +11,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::ArrowArrayStream;
-use super::table::{table, without_rows};
+use super::table::TableType;
 use crate::failure::Failure;
 use crate::feed::Step;
 use crate::request::Request;
@@ -29,34 +29,36 @@ pub enum AtIncomplete {
 struct Rest {
     /// Absent in its end alone.
     tables: Option<Tables>,
-    request: Request,
-    schema: SchemaRef,
+    table_type: TableType,
     at_incomplete: AtIncomplete,
     errors: u64,
     first_error: Option<String>,
 }
 
-/// Begins a scan, as a stream of tables as [`schema`](super::schema) has them.
+/// Begins a scan, as a stream of tables as [`TableType`] has them.
 ///
 /// # Errors
 ///
 /// Returns an error if a root holds a NUL.
 pub fn stream(request: &Request, at_incomplete: AtIncomplete) -> Result<ArrowArrayStream, Failure> {
     let tables = Tables::new(request)?.without_prefixes();
-    Ok(stream_of_rest(tables, request, at_incomplete))
+    Ok(stream_of_rest(
+        tables,
+        &TableType::of(request),
+        at_incomplete,
+    ))
 }
 
 /// The rest of a scan as a stream.
 #[must_use]
 pub fn stream_of_rest(
     tables: Tables,
-    request: &Request,
+    table_type: &TableType,
     at_incomplete: AtIncomplete,
 ) -> ArrowArrayStream {
     in_our_words(ArrowArrayStream::new(Box::new(Rest {
         tables: Some(tables),
-        request: request.clone(),
-        schema: without_rows(request).schema(),
+        table_type: table_type.clone(),
         at_incomplete,
         errors: 0,
         first_error: None,
@@ -65,9 +67,9 @@ pub fn stream_of_rest(
 
 /// A stream of tables that are there already.
 #[must_use]
-pub fn stream_of(request: &Request, tables: &[RecordBatch]) -> ArrowArrayStream {
+pub fn stream_of(table_type: &TableType, tables: &[RecordBatch]) -> ArrowArrayStream {
     let tables: Vec<_> = tables.iter().cloned().map(Ok).collect();
-    let reader = RecordBatchIterator::new(tables, without_rows(request).schema());
+    let reader = RecordBatchIterator::new(tables, table_type.schema_ref());
     ArrowArrayStream::new(Box::new(reader))
 }
 
@@ -77,7 +79,7 @@ impl Rest {
             let step = tables.next_within(Duration::from_secs(3600));
             match step.map_err(|failure| failure.to_string())? {
                 Step::Value(of) if of.columns().is_empty() => {}
-                Step::Value(of) => return Ok(Some(table(of, &self.request))),
+                Step::Value(of) => return Ok(Some(self.table_type.table(of))),
                 Step::Error(error) => {
                     self.errors += 1;
                     self.first_error.get_or_insert_with(|| error.to_string());
@@ -120,7 +122,7 @@ impl Iterator for Rest {
 
 impl RecordBatchReader for Rest {
     fn schema(&self) -> SchemaRef {
-        SchemaRef::clone(&self.schema)
+        self.table_type.schema_ref()
     }
 }
 

@@ -10,7 +10,8 @@ use arrow_array::{
     RecordBatch, StringArray, StructArray, TimestampNanosecondArray, UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
-use statwalk_core::{Bits, Column as Attribute, Columns, Fields, FileType, Rows, Values};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use statwalk_core::{Bits, Column as Attribute, ColumnKind, Fields, FileType, Rows, Values};
 
 use super::{ArrowArray, ArrowSchema};
 use crate::request::Request;
@@ -40,27 +41,107 @@ pub fn type_word(kind: FileType) -> &'static str {
     TYPES[usize::from(kind.number())]
 }
 
-/// The type of the table: a struct with a child for each column.
+/// The type of the tables of a scan: a struct with a child for each column.
 ///
 /// `path` and `name` are bytes. `id` is the number of a directory and null for other
 /// entries, `dir` the number of the directory that an entry lies in and null for a root.
 /// The columns after them are those that were asked for.
-#[must_use]
-pub fn schema(request: &Request) -> ArrowSchema {
-    let columns = without_rows(request).schema();
-    ArrowSchema::try_from(columns.as_ref()).expect("each type has a format, and no name a NUL")
+#[derive(Clone, Debug)]
+pub struct TableType {
+    /// Made once: a scan with a quick reader has thousands of small tables.
+    schema: SchemaRef,
+    fields: Fields,
+    has_paths: bool,
 }
 
-/// A table of no rows.
-pub(super) fn without_rows(request: &Request) -> RecordBatch {
-    batch(Columns::default(), None, None, request)
-}
+impl TableType {
+    /// The type for a request.
+    #[must_use]
+    pub fn of(request: &Request) -> TableType {
+        let (fields, has_paths) = (request.fields(), request.has_paths());
+        let mut columns = Vec::new();
+        if has_paths {
+            columns.push(Field::new("path", DataType::LargeBinary, false));
+        }
+        if fields.contains(Fields::NAME) {
+            columns.push(Field::new("name", DataType::Binary, false));
+        }
+        columns.push(Field::new("dir", DataType::UInt32, true));
+        columns.push(Field::new("id", DataType::UInt32, true));
+        let kinds = DataType::Dictionary(DataType::UInt8.into(), DataType::Utf8.into());
+        columns.push(Field::new("type", kinds, false));
+        for column in Attribute::of(fields) {
+            let values = match column.kind {
+                ColumnKind::U16 => DataType::UInt16,
+                ColumnKind::U32 => DataType::UInt32,
+                ColumnKind::U64 => DataType::UInt64,
+                _ => DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
+            };
+            columns.push(Field::new(column.name, values, true));
+        }
+        TableType {
+            schema: Arc::new(Schema::new(columns)),
+            fields,
+            has_paths,
+        }
+    }
 
-/// A table of a scan. A root that is no directory is an entry without a `dir`.
-#[must_use]
-pub fn table(table: Table, request: &Request) -> RecordBatch {
-    let (columns, ids, _, paths) = table.into_parts();
-    batch(columns, ids, paths, request)
+    /// The fields of the engine that it has, beside the numbers of directories.
+    #[must_use]
+    pub fn fields(&self) -> Fields {
+        self.fields
+    }
+
+    /// For a consumer, who releases it.
+    #[must_use]
+    pub fn schema(&self) -> ArrowSchema {
+        let schema = ArrowSchema::try_from(self.schema.as_ref());
+        schema.expect("each type has a format, and no name a NUL")
+    }
+
+    pub(super) fn schema_ref(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// A table of this type. A root that is no directory is an entry without a `dir`.
+    #[must_use]
+    pub fn table(&self, table: Table) -> RecordBatch {
+        let (mut columns, ids, _, paths) = table.into_parts();
+        let rows = columns.len();
+        let mut children: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
+        if self.has_paths {
+            let Paths { bytes, offsets } = paths.unwrap_or_default();
+            children.push(bytes_array(offsets, bytes));
+        }
+        if self.fields.contains(Fields::NAME) {
+            let names = std::mem::take(&mut columns.names);
+            let offsets = std::mem::take(&mut columns.name_offsets);
+            children.push(bytes_array(offsets, names));
+        }
+        let dirs = std::mem::take(&mut columns.dirs);
+        let has_dir = std::mem::take(&mut columns.has_dir);
+        children.push(numbers::<UInt32Type>(dirs, has_dir));
+        let ids = ids.map_or_else(|| NO_IDS.slice(0, rows), UInt32Array::from);
+        children.push(Arc::new(ids));
+        let kinds = std::mem::take(&mut columns.kinds).into();
+        let kinds = DictionaryArray::<UInt8Type>::new(kinds, Arc::clone(&WORDS));
+        children.push(Arc::new(kinds));
+        for column in Attribute::of(self.fields) {
+            let known = columns.known(&column).clone();
+            children.push(match columns.take_values(&column) {
+                Values::U16(values) => numbers::<UInt16Type>(values.into_owned(), known),
+                Values::U32(values) => numbers::<UInt32Type>(values.into_owned(), known),
+                Values::U64(values) => numbers::<UInt64Type>(values.into_owned(), known),
+                Values::TimeNs(values) => {
+                    let times = values.into_owned().into();
+                    let times = TimestampNanosecondArray::new(times, nulls(known));
+                    Arc::new(times.with_timezone("UTC"))
+                }
+                _ => unreachable!("a column without a type of Arrow"),
+            });
+        }
+        RecordBatch::try_new(self.schema_ref(), children).expect("the columns are of the type")
+    }
 }
 
 /// A table as the array of a struct, for a consumer. It leads to the same buffers, which live
@@ -68,50 +149,6 @@ pub fn table(table: Table, request: &Request) -> RecordBatch {
 #[must_use]
 pub fn array(table: RecordBatch) -> ArrowArray {
     ArrowArray::new(&StructArray::from(table).into_data())
-}
-
-fn batch(
-    mut columns: Columns,
-    ids: Option<Vec<u32>>,
-    paths: Option<Paths>,
-    request: &Request,
-) -> RecordBatch {
-    let rows = columns.len();
-    let fields = request.fields();
-    let mut children: Vec<(&str, ArrayRef, bool)> = Vec::new();
-    if request.has_paths() {
-        let Paths { bytes, offsets } = paths.unwrap_or_default();
-        children.push(("path", bytes_array(offsets, bytes), false));
-    }
-    if fields.contains(Fields::NAME) {
-        let names = std::mem::take(&mut columns.names);
-        let offsets = std::mem::take(&mut columns.name_offsets);
-        children.push(("name", bytes_array(offsets, names), false));
-    }
-    let dirs = std::mem::take(&mut columns.dirs);
-    let has_dir = std::mem::take(&mut columns.has_dir);
-    children.push(("dir", numbers::<UInt32Type>(dirs, has_dir), true));
-    let ids = ids.map_or_else(|| NO_IDS.slice(0, rows), UInt32Array::from);
-    children.push(("id", Arc::new(ids), true));
-    let kinds = std::mem::take(&mut columns.kinds).into();
-    let kinds = DictionaryArray::<UInt8Type>::new(kinds, Arc::clone(&WORDS));
-    children.push(("type", Arc::new(kinds), false));
-    for column in Attribute::of(fields) {
-        let known = columns.known(&column).clone();
-        let values = match columns.take_values(&column) {
-            Values::U16(values) => numbers::<UInt16Type>(values.into_owned(), known),
-            Values::U32(values) => numbers::<UInt32Type>(values.into_owned(), known),
-            Values::U64(values) => numbers::<UInt64Type>(values.into_owned(), known),
-            Values::TimeNs(values) => {
-                let times = values.into_owned().into();
-                let times = TimestampNanosecondArray::new(times, nulls(known));
-                Arc::new(times.with_timezone("UTC"))
-            }
-            _ => unreachable!("a column without a type of Arrow"),
-        };
-        children.push((column.name, values, true));
-    }
-    RecordBatch::try_from_iter_with_nullable(children).expect("all columns have the same rows")
 }
 
 fn numbers<T: ArrowPrimitiveType>(values: Vec<T::Native>, known: Bits) -> ArrayRef {
