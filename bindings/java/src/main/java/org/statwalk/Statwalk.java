@@ -22,8 +22,8 @@ import java.util.stream.StreamSupport;
 /**
  * Entries of directory trees with their attributes.
  *
- * <p>Symbolic links are entries, unless {@link ScanOptions#withFollowLinks()} follows them. Closing a stream ends its scan; one that is forgotten ends
- * when it is collected.
+ * <p>Symbolic links are entries, unless {@link ScanOptions#withFollowLinks()} follows them. Closing
+ * a stream ends its scan; one that is forgotten ends when it is collected.
  */
 public final class Statwalk {
     private Statwalk() {}
