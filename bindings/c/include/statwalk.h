@@ -261,6 +261,14 @@ typedef struct sw_odd_time {
   int64_t seconds;
 } sw_odd_time;
 
+/// A row whose attributes the system has refused.
+typedef struct sw_refusal {
+  /// The row.
+  uint32_t row;
+  /// The error number of the system.
+  int number;
+} sw_refusal;
+
 /// Directories, or other entries, in columns. A column that was not asked for is NULL.
 ///
 /// It has up to 16,384 rows and 4 MiB, or a single row; one without rows has ends of
@@ -317,6 +325,10 @@ typedef struct sw_table {
   const uint32_t *incomplete;
   /// How many there are.
   size_t incomplete_count;
+  /// The rows whose attributes the system has refused, in their order: nearly always none.
+  const struct sw_refusal *refusals;
+  /// How many there are.
+  size_t refusal_count;
 } sw_table;
 
 /// An entry that could not be read.
@@ -365,7 +377,8 @@ typedef struct sw_time {
 
 /// An entry. It is there until the next call for its walk.
 ///
-/// A column that is not in `known` is 0: it was not asked for, or could not be read.
+/// A column that is not in `known` is 0: it was not asked for, the file system does not have
+/// it, or `refusal` says why it could not be read.
 /// New members can come at the end.
 typedef struct sw_entry {
   /// The path, beginning with the root as the caller gave it. Ends with a NUL.
@@ -418,6 +431,8 @@ typedef struct sw_entry {
   uint32_t flags;
   /// Those bits of `flags` that the file system tells. Any other flag is unknown.
   uint32_t flags_mask;
+  /// The error number for which the system has refused the attributes; 0 where it has not.
+  int refusal;
 } sw_entry;
 
 #ifdef __cplusplus

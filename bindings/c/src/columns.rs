@@ -2,7 +2,7 @@
 
 //! The columns of a table as pointers.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::LazyLock;
 
 use statwalk_core::{Bits, Column, Columns, Fields, Values};
@@ -18,6 +18,16 @@ pub struct OddTimeRow {
     pub column: u32,
     /// Seconds since 1970.
     pub seconds: i64,
+}
+
+/// A row whose attributes the system has refused.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RefusalRow {
+    /// The row.
+    pub row: u32,
+    /// The error number of the system.
+    pub number: c_int,
 }
 
 /// The values of one attribute.
@@ -103,6 +113,10 @@ pub struct TablePointers {
     pub incomplete: *const u32,
     /// How many there are.
     pub incomplete_count: usize,
+    /// The rows whose attributes the system has refused, in their order: nearly always none.
+    pub refusals: *const RefusalRow,
+    /// How many there are.
+    pub refusal_count: usize,
 }
 
 /// The times of some columns as the interface has them.
@@ -114,6 +128,17 @@ pub(crate) fn odd_times(columns: &Columns) -> Vec<OddTimeRow> {
         seconds: odd.seconds,
     })
     .collect()
+}
+
+/// The refusals of some columns as the interface has them.
+pub(crate) fn refusals(columns: &Columns) -> Vec<RefusalRow> {
+    let refusals = columns.attributes.refusals.iter();
+    refusals
+        .map(|refusal| RefusalRow {
+            row: refusal.row,
+            number: refusal.errno.0,
+        })
+        .collect()
 }
 
 /// The attributes of some columns as the interface has them.
@@ -188,6 +213,7 @@ pub(crate) fn pointers(
     table: &Table,
     attributes: &[AttributePointer],
     odd: &[OddTimeRow],
+    refusals: &[RefusalRow],
 ) -> TablePointers {
     let (columns, directories) = (table.columns(), table.directories());
     let (prefixes, paths) = (table.prefixes(), table.paths());
@@ -226,6 +252,8 @@ pub(crate) fn pointers(
         finished_count: directories.finished.len(),
         incomplete: start(&directories.incomplete),
         incomplete_count: directories.incomplete.len(),
+        refusals: start(refusals),
+        refusal_count: refusals.len(),
     }
 }
 

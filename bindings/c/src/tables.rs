@@ -12,7 +12,8 @@ use statwalk_stream::{Failure, Step, Table, Tables};
 
 use crate::border::{exclusive, guard, guard_unit, patience, shared};
 use crate::columns::{
-    AttributePointer, OddTimeRow, TablePointers, attributes, odd_times, pointers,
+    AttributePointer, OddTimeRow, RefusalRow, TablePointers, attributes, odd_times, pointers,
+    refusals,
 };
 use crate::failures::{
     ErrorItem, HeldError, SW_END, SW_ERROR, SW_OK, SW_VALUE, SW_WAITING, ScanReport,
@@ -37,6 +38,7 @@ struct OwnedTable {
     table_type: TableType,
     /// Those that the pointers lead to.
     _odd_times: Vec<OddTimeRow>,
+    _refusals: Vec<RefusalRow>,
     _attributes: Vec<AttributePointer>,
 }
 
@@ -119,10 +121,12 @@ impl OwnedTable {
     /// The pointers of a table, which the caller gives back.
     fn give(table: Table, table_type: &TableType) -> *mut TablePointers {
         let odd = odd_times(table.columns());
+        let refused = refusals(table.columns());
         let of = attributes(table.columns(), table_type.fields());
         let owned = Box::new(OwnedTable {
-            pointers: pointers(&table, &of, &odd),
+            pointers: pointers(&table, &of, &odd, &refused),
             _odd_times: odd,
+            _refusals: refused,
             _attributes: of,
             table_type: table_type.clone(),
             table,

@@ -51,7 +51,8 @@ pub struct Time {
 
 /// An entry. It is there until the next call for its walk.
 ///
-/// A column that is not in `known` is 0: it was not asked for, or could not be read.
+/// A column that is not in `known` is 0: it was not asked for, the file system does not have
+/// it, or `refusal` says why it could not be read.
 /// New members can come at the end.
 #[repr(C)]
 #[derive(Debug)]
@@ -106,6 +107,8 @@ pub struct WalkEntry {
     pub flags: u32,
     /// Those bits of `flags` that the file system tells. Any other flag is unknown.
     pub flags_mask: u32,
+    /// The error number for which the system has refused the attributes; 0 where it has not.
+    pub refusal: c_int,
 }
 
 /// A scan that gives entries one after another.
@@ -316,6 +319,7 @@ fn nothing() -> WalkEntry {
         btime: Time::default(),
         flags: 0,
         flags_mask: 0,
+        refusal: 0,
     }
 }
 
@@ -363,6 +367,7 @@ fn fill(out: &mut WalkEntry, entry: &Entry<'_>) {
         btime,
         flags: of.flags().unwrap_or(0),
         flags_mask: of.flags_mask().unwrap_or(0),
+        refusal: entry.refusal.map_or(0, |errno| errno.0),
     };
     out.known = known.bits() | crate::SW_NAME | crate::SW_PATH;
 }

@@ -235,6 +235,10 @@ fn a_directory_without_permission_is_an_item_and_a_row() {
     std::fs::create_dir(&closed).unwrap();
     std::fs::set_permissions(scratch.path(), PermissionsExt::from_mode(0o755)).unwrap();
     std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o000)).unwrap();
+    let listable = tree.join("listable");
+    std::fs::create_dir_all(listable.join("directory")).unwrap();
+    std::fs::write(listable.join("file"), "text").unwrap();
+    std::fs::set_permissions(&listable, PermissionsExt::from_mode(0o444)).unwrap();
     // Root may read it all the same.
     let is_root = std::fs::read_dir(&closed).is_ok();
     let case = ["unreadable".as_ref(), tree.as_os_str()];
@@ -253,7 +257,9 @@ fn a_directory_without_permission_is_an_item_and_a_row() {
             succeeds(run.arg(program).args(case))
         }
     };
-    std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o755)).unwrap();
+    for folder in [&closed, &listable] {
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@
 //! of a fork, where its workers do not exist.
 
 mod column_name;
+mod errors;
 mod failure;
 mod feed;
 mod gaps;
@@ -25,6 +26,7 @@ pub mod arrow;
 mod tests;
 
 pub use column_name::in_camel_case;
+pub use errors::{ERRORS, ErrorRule, Unknown};
 pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Attributes, DirId, DirState, Fields};
+use statwalk_core::{Attributes, DirId, DirState, Errno, Fields};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step, ends};
@@ -69,6 +69,7 @@ struct Current {
     root: u32,
     state: Option<DirState>,
     is_followed: bool,
+    refusal: Option<Errno>,
 }
 
 /// One entry. Its path lies with the walk until the next one.
@@ -88,6 +89,8 @@ pub struct Entry<'a> {
     pub state: Option<DirState>,
     /// Whether a symbolic link was followed to it.
     pub is_followed: bool,
+    /// The error for which the system has refused its attributes.
+    pub refusal: Option<Errno>,
 }
 
 impl Entry<'_> {
@@ -133,6 +136,7 @@ impl Walk {
                 root: 0,
                 state: None,
                 is_followed: false,
+                refusal: None,
             },
             prunable: None,
         }
@@ -213,6 +217,7 @@ impl Walk {
             root: directory.root as u32,
             state: Some(directory.state),
             is_followed: directory.is_followed,
+            refusal: directory.refusal,
         };
         self.prunable = Some(directory.id);
         true
@@ -250,6 +255,7 @@ impl Walk {
             root: run.root,
             state: None,
             is_followed: !columns.is_direct.get(row),
+            refusal: columns.refusal(row),
         };
         true
     }
@@ -265,6 +271,7 @@ impl Walk {
             root: self.current.root,
             state: self.current.state,
             is_followed: self.current.is_followed,
+            refusal: self.current.refusal,
         }
     }
 

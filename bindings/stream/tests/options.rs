@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! The options of each language are those of the table, in signatures and documentation.
-//! `types_of_node.rs` has those of Node.
+//! `types_of_node.rs` has those of Node. README.md has the errors, too.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use statwalk_stream::{Language, OPTIONS, OptionKind, ScanOption};
+use statwalk_stream::{ERRORS, Language, OPTIONS, OptionKind, ScanOption};
+
+const LANGUAGES: [Language; 4] = [
+    Language::C,
+    Language::Python,
+    Language::Node,
+    Language::Java,
+];
 
 fn file(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
@@ -46,13 +53,7 @@ fn the_readme_has_them() {
         "|---|---|---|---|---|---|---|".to_owned(),
     ];
     lines.extend(OPTIONS.iter().map(|option| {
-        let languages = [
-            Language::C,
-            Language::Python,
-            Language::Node,
-            Language::Java,
-        ];
-        let names = languages.map(|language| match option.name(language) {
+        let names = LANGUAGES.map(|language| match option.name(language) {
             Some(name) => format!("`{name}`"),
             None => "–".to_owned(),
         });
@@ -73,13 +74,36 @@ fn the_readme_has_them() {
             names.join(" | ")
         )
     }));
+    assert_readme_has("| Option |", &lines);
+}
+
+#[test]
+fn the_readme_has_the_errors() {
+    let mut lines = vec![
+        "| Error | C | Python | Node | Java |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
+    ];
+    lines.extend(ERRORS.iter().map(|error| {
+        let stands = LANGUAGES.map(|language| error.stands(language).unwrap_or("–"));
+        format!("| {} | {} |", error.meaning, stands.join(" | "))
+    }));
+    assert_readme_has("| Error |", &lines);
+}
+
+/// Compares a table of the README, or writes it.
+fn assert_readme_has(head: &str, lines: &[String]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let kept = std::fs::read_to_string(&path).unwrap();
-    let from = kept.find("| Option |").expect("it has the table");
+    // The tests of both tables write the same file.
+    static FILE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = FILE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let kept = file("README.md");
+    let from = kept.find(head).expect("it has the table");
     let to = from + kept[from..].find("\n\n").expect("text follows");
     let made = format!("{}{}{}", &kept[..from], lines.join("\n"), &kept[to..]);
     if std::env::var_os("STATWALK_WRITE_TYPES").is_some() {
-        std::fs::write(&path, &made).unwrap();
+        return std::fs::write(&path, &made).expect("it can be written");
     }
     assert!(
         made == kept,

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::column_table::with_numbers;
 use crate::entry::{Attributes, FileId};
+use crate::error::Errno;
 use crate::fields::Fields;
 use crate::time::{ALL_TIMES, TOO_EARLY, Time, is_time, mark_of};
 
@@ -27,6 +28,24 @@ impl OddTime {
     #[must_use]
     pub fn new(row: u32, time: Time, seconds: i64) -> OddTime {
         OddTime { row, time, seconds }
+    }
+}
+
+/// A row whose attributes the system has refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The row.
+    pub row: u32,
+    /// The error number of the system.
+    pub errno: Errno,
+}
+
+impl Refusal {
+    /// The refusal of a row.
+    #[must_use]
+    pub fn new(row: u32, errno: Errno) -> Refusal {
+        Refusal { row, errno }
     }
 }
 
@@ -53,6 +72,9 @@ macro_rules! columns {
             pub times_ns: [Vec<i64>; 4],
             /// The times that nanoseconds do not hold, by row: nearly always none.
             pub odd_times: Vec<OddTime>,
+            /// The rows whose attributes the system has refused, in their order: nearly
+            /// always none.
+            pub refusals: Vec<Refusal>,
             /// Whether a time of a row has no nanoseconds.
             pub(crate) lacks_times: bool,
         }
@@ -77,6 +99,7 @@ impl AttributeColumns {
             times_ns.clear();
         }
         self.odd_times.clear();
+        self.refusals.clear();
         self.lacks_times = false;
     }
 
@@ -169,7 +192,10 @@ impl AttributeColumns {
             }
         }
         if other.lacks_times {
-            self.extend_odd_times(first, other, rows);
+            self.extend_odd_times(first, other, rows.clone());
+        }
+        if !other.refusals.is_empty() {
+            self.extend_refusals(first, other, rows);
         }
     }
 
@@ -181,6 +207,21 @@ impl AttributeColumns {
             row: (odd.row as usize - rows.start + first) as u32,
             ..*odd
         }));
+    }
+
+    #[cold]
+    fn extend_refusals(&mut self, first: usize, other: &AttributeColumns, rows: Range<usize>) {
+        let of_rows = (other.refusals.iter()).filter(|of| rows.contains(&(of.row as usize)));
+        self.refusals.extend(of_rows.map(|refusal| Refusal {
+            row: (refusal.row as usize - rows.start + first) as u32,
+            ..*refusal
+        }));
+    }
+
+    /// The error for which the system has refused the attributes of a row.
+    pub(crate) fn refusal(&self, row: usize) -> Option<Errno> {
+        let found = (self.refusals).binary_search_by_key(&row, |refusal| refusal.row as usize);
+        found.ok().map(|at| self.refusals[at].errno)
     }
 
     /// The name of a column that has neither a value for each of so many rows nor none at
@@ -215,7 +256,12 @@ impl AttributeColumns {
         }
         let is_sorted = self.odd_times.is_sorted_by_key(|odd| odd.row);
         let fit = is_sorted && self.odd_times.iter().all(|odd| (odd.row as usize) < rows);
-        (!fit).then_some("odd_times")
+        if !fit {
+            return Some("odd_times");
+        }
+        let is_sorted = (self.refusals).is_sorted_by(|first, next| first.row < next.row);
+        let fit = is_sorted && self.refusals.iter().all(|of| (of.row as usize) < rows);
+        (!fit).then_some("refusals")
     }
 
     /// The fields that are kept: those with a value for each of so many rows.

@@ -7,9 +7,10 @@
 
 use std::fmt;
 
-use crate::attribute_columns::{AttributeColumns, OddTime};
+use crate::attribute_columns::{AttributeColumns, OddTime, Refusal};
 use crate::column_table::with_numbers;
 use crate::entry::{Attributes, FileId, FileType};
+use crate::error::Errno;
 use crate::fields::Fields;
 use crate::time::{ALL_TIMES, Time};
 
@@ -99,6 +100,8 @@ impl Batch {
         devs: u64, attributes);
     column!(/// The times that do not fit into nanoseconds, by row: nearly always none.
         odd_times: OddTime, attributes);
+    column!(/// The rows whose attributes the system has refused, in their order.
+        refusals: Refusal, attributes);
     column!(/// The bytes of all names, one after another.
         names: u8);
     column!(/// Where each name ends in [`names`](Self::names), and the next one begins: with
@@ -219,7 +222,7 @@ impl Batch {
 
     /// Adds an entry of which only name and type are known.
     ///
-    /// With `failed`, its attributes were wanted and could not be read.
+    /// With `failed`, its attributes were wanted and are not known.
     #[inline]
     pub(crate) fn push_listed(&mut self, name: &[u8], kind: FileType, failed: bool) {
         if failed || self.wanted.need_stat() {
@@ -229,6 +232,15 @@ impl Batch {
             self.kinds.push(kind);
             self.known.push(true);
         }
+    }
+
+    /// Adds an entry whose attributes the system has refused.
+    #[cold]
+    pub(crate) fn push_refused(&mut self, name: &[u8], kind: FileType, errno: Errno) {
+        // A batch holds at most 64 Ki entries.
+        let row = self.len() as u32;
+        self.attributes.refusals.push(Refusal::new(row, errno));
+        self.push_unstated(name, kind);
     }
 
     /// Adds so many entries of which only the type is wanted.

@@ -4,11 +4,12 @@
 
 use std::ops::Range;
 
-use crate::attribute_columns::AttributeColumns;
+use crate::attribute_columns::{AttributeColumns, Refusal};
 use crate::batch::{Batch, EntryRef};
 use crate::bits::Bits;
 use crate::directory::{DirState, Directory, Origin};
 use crate::entry::{Attributes, DirId, FileType};
+use crate::error::Errno;
 use crate::fields::Fields;
 use crate::time::{ALL_TIMES, Time, is_time};
 
@@ -80,6 +81,8 @@ pub struct DirectoryRow<'a> {
     pub state: DirState,
     /// Whether a symbolic link was followed to it.
     pub is_followed: bool,
+    /// The error for which the system has refused its attributes.
+    pub refusal: Option<Errno>,
 }
 
 impl Columns {
@@ -128,6 +131,13 @@ impl Columns {
             name: self.name(row),
             attributes,
         }
+    }
+
+    /// The error for which the system has refused the attributes of a row; absent where they
+    /// are known or were not asked for.
+    #[must_use]
+    pub fn refusal(&self, row: usize) -> Option<Errno> {
+        self.attributes.refusal(row)
     }
 
     /// Whether a time of a row is not known, or does not fit into nanoseconds.
@@ -264,9 +274,10 @@ impl Columns {
         let needs_stat = batch.wanted().need_stat();
         for row in rows {
             let EntryRef { name, attributes } = self.entry(row);
-            match self.is_known.get(row) || !needs_stat {
-                true => batch.push_stated(name, &attributes),
-                false => batch.push_listed(name, attributes.kind, true),
+            match (self.is_known.get(row) || !needs_stat, self.refusal(row)) {
+                (true, _) => batch.push_stated(name, &attributes),
+                (false, Some(errno)) => batch.push_refused(name, attributes.kind, errno),
+                (false, None) => batch.push_listed(name, attributes.kind, true),
             }
         }
     }
@@ -365,6 +376,11 @@ impl Columns {
         let (attributes, parent) = (directory.attributes, directory.parent());
         self.names.extend_from_slice(directory.name());
         self.name_offsets.push(self.names.len() as i32);
+        if let Some(errno) = directory.refusal {
+            // No table has 2^32 rows.
+            let row = self.kinds.len() as u32;
+            self.attributes.refusals.push(Refusal::new(row, errno));
+        }
         self.attributes.push(attributes, wanted);
         self.dirs
             .push(parent.map_or(directory.root, |parent| parent.0));
@@ -406,6 +422,7 @@ impl Directories {
             attributes,
             state: DirState::from_number(self.states[row]).unwrap_or(DirState::Listed),
             is_followed: !self.columns.is_direct.get(row),
+            refusal: self.columns.refusal(row),
         }
     }
 

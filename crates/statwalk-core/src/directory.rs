@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use statwalk_sys::c_strings;
 
 use crate::entry::{Attributes, DirId, FileId, FileType};
+use crate::error::Errno;
 use crate::exclusion::IgnoreRules;
 use crate::handle::OpenParent;
 use crate::path::{file_name, file_name_of_root, path_buf};
@@ -275,6 +276,8 @@ pub struct Directory<'a> {
     pub(crate) depth: u32,
     pub(crate) attributes: &'a Attributes,
     pub(crate) state: DirState,
+    /// The error for which the system has refused its attributes.
+    pub(crate) refusal: Option<Errno>,
     /// Whether this delivery is its last, and nothing below it waits.
     pub(crate) is_last: bool,
 }
@@ -293,6 +296,7 @@ impl<'a> Directory<'a> {
             depth,
             attributes: &OF_A_DIRECTORY,
             state: DirState::Listed,
+            refusal: None,
             is_last: false,
         }
     }

@@ -101,7 +101,7 @@ pub mod tuning {
     pub use crate::order::AnyOrder;
 }
 
-pub use attribute_columns::{AttributeColumns, OddTime};
+pub use attribute_columns::{AttributeColumns, OddTime, Refusal};
 pub use batch::{Batch, EntryRef};
 pub use bits::Bits;
 pub use column_table::{Column, ColumnKind, Values};

@@ -341,6 +341,7 @@ impl<S: Sink> Replay<S> {
     ///     attributes: Attributes::of_type(FileType::Directory),
     ///     state: DirState::Listed,
     ///     is_followed: false,
+    ///     refusal: None,
     /// };
     /// let mut batch = Batch::new(sink.fields());
     /// batch.push(b"file", &Attributes::of_type(FileType::File));
@@ -363,6 +364,7 @@ impl<S: Sink> Replay<S> {
                 attributes: row.attributes,
                 state: row.state,
                 is_followed: row.is_followed,
+                refusal: row.refusal,
             };
             self.wait_for(parent).children.push(Child { name, row });
             return ControlFlow::Continue(());

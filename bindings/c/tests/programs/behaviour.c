@@ -426,23 +426,47 @@ static int signals(const char *root) {
 }
 
 // As an ordinary user: a directory that may not be read is an item and a row.
+// A directory that cannot be opened, and one whose names alone can be read.
 static int unreadable(const char *root) {
     sw_scan *scan = sw_scan_new(root);
     sw_walk *walk;
     const sw_entry *entry;
+    CHECK(sw_scan_set_columns(scan, SW_STAT) == SW_OK);
     CHECK(sw_walk_open(scan, &walk) == SW_OK);
-    int got, errors = 0, rows = 0;
+    int got, errors = 0, rows = 0, refused = 0;
     while ((got = sw_walk_next(walk, &entry)) > 0) {
         if (got == SW_ERROR) {
             CHECK(sw_walk_error(walk)->number == EACCES);
             errors++;
-        } else if (entry->type == SW_DIRECTORY && entry->state == SW_UNREADABLE) {
-            rows++;
+            continue;
         }
+        int is_refused = strstr(entry->path, "/listable/") != NULL;
+        CHECK(entry->refusal == (is_refused ? EACCES : 0));
+        CHECK((entry->known & SW_SIZE ? 0 : 1) == is_refused);
+        refused += is_refused;
+        if (is_refused) continue;
+        rows += entry->type == SW_DIRECTORY && entry->state == SW_UNREADABLE;
     }
-    CHECK(got == SW_END && errors == 1 && rows == 1);
+    CHECK(got == SW_END && errors == 3 && rows == 1 && refused == 2);
     sw_report report;
-    CHECK(sw_walk_close(walk, &report) == SW_INCOMPLETE && report.unreadable == 1);
+    CHECK(sw_walk_close(walk, &report) == SW_INCOMPLETE && report.unreadable == 3);
+    sw_tables *tables;
+    sw_table *table;
+    CHECK(sw_tables_open(scan, &tables) == SW_OK);
+    size_t in_tables = 0;
+    while ((got = sw_tables_next(tables, -1, &table)) > 0) {
+        if (got != SW_VALUE) continue;
+        CHECK((table->refusals == NULL) == (table->refusal_count == 0));
+        for (size_t i = 0; i < table->refusal_count; i++) {
+            uint32_t row = table->refusals[i].row;
+            CHECK(table->refusals[i].number == EACCES && row < table->len);
+            const uint8_t *known = table->attributes[0].is_known;
+            CHECK(known && !(known[row / 8] >> row % 8 & 1));
+        }
+        in_tables += table->refusal_count;
+        sw_table_free(table);
+    }
+    CHECK(in_tables == 2 && sw_tables_close(tables, NULL) == SW_INCOMPLETE);
     sw_scan_free(scan);
     return 0;
 }

@@ -244,7 +244,7 @@ pub(super) fn fail(name: &CStr, listed: FileType, failure: Failure, contents: &m
         let failure = (Vec::new(), Op::Read, Failure::DAMAGED);
         return contents.failures.push(failure);
     }
-    contents.batch.push_listed(name.to_bytes(), listed, true);
+    (contents.batch).push_refused(name.to_bytes(), listed, failure.errno());
     contents
         .failures
         .push((name.to_bytes().to_vec(), Op::Stat, failure));

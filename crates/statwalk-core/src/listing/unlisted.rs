@@ -45,6 +45,7 @@ impl<D: DirectorySource> Lister<D> {
         let directory = Directory {
             attributes: found.unwrap_or(directory.attributes),
             state: DirState::Unreadable,
+            refusal: found.is_none().then(|| failure.errno()),
             ..directory
         };
         out.deliver(&directory, true, &[]);

@@ -351,6 +351,7 @@ impl Table {
                     attributes: dir.attributes,
                     state: dir.state,
                     is_followed: dir.is_followed,
+                    refusal: None,
                 }),
                 Row::Entry(entry) => {
                     let mut batch = Batch::new(fields);
@@ -760,6 +761,7 @@ fn row(number: u32, parent: Option<u32>, name: &[u8]) -> DirectoryRow<'_> {
         attributes: Attributes::of_type(FileType::Directory).with_allocated_bytes(4096),
         state: DirState::Listed,
         is_followed: false,
+        refusal: None,
     }
 }
 

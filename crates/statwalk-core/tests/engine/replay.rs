@@ -570,6 +570,7 @@ fn row(index: usize, parent: Option<usize>, name: &[u8]) -> DirectoryRow<'_> {
         attributes: Attributes::of_type(FileType::Directory).with_allocated_bytes(4096),
         state: DirState::Listed,
         is_followed: false,
+        refusal: None,
     }
 }
 

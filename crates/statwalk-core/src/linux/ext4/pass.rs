@@ -153,10 +153,9 @@ impl<'a> Pass<'a> {
             self.stop = Some(End::AskKernel);
             return;
         }
-        self.contents
-            .batch
-            .push_listed(entry.name, entry.kind, true);
-        let failure = (entry.name.to_vec(), Op::Stat, failure_of(fault));
+        let failure = failure_of(fault);
+        (self.contents.batch).push_refused(entry.name, entry.kind, failure.errno());
+        let failure = (entry.name.to_vec(), Op::Stat, failure);
         self.contents.failures.push(failure);
     }
 }

@@ -2,8 +2,10 @@
 
 //! Calls and listings that fail.
 
+use std::time::Duration;
+
 use rustix::io::Errno;
-use statwalk_core::{MountCrossing, Op as EngineOp, Outcome, Scan, Totals, TreeSink};
+use statwalk_core::{Fields, MountCrossing, Next, Op as EngineOp, Outcome, Scan, Totals, TreeSink};
 use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Op, When};
 
 use super::{TREE, scan, system, with_each};
@@ -52,6 +54,60 @@ fn failing_calls_are_errors_of_their_entries() {
                 "" => assert_eq!(found.entries, 1),
                 _ => assert_eq!(found.dirs, whole.dirs, "{told}"),
             }
+        });
+    }
+}
+
+/// Who asks for the attributes of a row hears why there are none.
+#[test]
+fn a_row_without_attributes_has_the_error() {
+    let cases = [
+        ("a/x", Op::Getattr, Errno::IO),
+        ("a/x", Op::Lookup, Errno::STALE),
+        ("a/l", Op::Getattr, Errno::ACCESS),
+        ("b/c", Op::Lookup, Errno::IO),
+    ];
+    for (place, op, errno) in cases {
+        let fs = FaultFs::builder()
+            .entries(TREE)
+            .fail(place, op, errno, When::Always);
+        with_each(&fs, |mount, threads| {
+            let told = format!("{op:?} of {place}, {threads} workers");
+            let scan = Scan::new(mount.path()).threads(threads);
+            let mut all = scan
+                .fields(Fields::STAT | Fields::NAME)
+                .ordered_rows()
+                .unwrap();
+            let (mut refused, mut rows_seen) = (Vec::new(), 0);
+            loop {
+                let rows = match all.next_within(Duration::MAX) {
+                    Next::Value(rows) => rows,
+                    Next::Failed(_) => continue,
+                    Next::End => break,
+                    next => panic!("{next:?}"),
+                };
+                // Copies have it too.
+                let mut copy = rows.entries().clone();
+                for row in 0..rows.len() {
+                    copy.push_row(rows.entries(), row);
+                }
+                for row in 0..rows.len() {
+                    assert_eq!(copy.refusal(row), copy.refusal(rows.len() + row), "{told}");
+                }
+                for columns in [rows.entries(), &rows.directories().columns] {
+                    rows_seen += columns.len();
+                    for row in 0..columns.len() {
+                        let is_known = columns.is_known.get(row);
+                        assert_eq!(columns.refusal(row).is_none(), is_known, "{told}");
+                        let refusal = columns.refusal(row);
+                        refused.extend(refusal.map(|of| (text(columns.name(row)).to_owned(), of)));
+                    }
+                }
+            }
+            let name = place.rsplit('/').next().unwrap().to_owned();
+            let number = statwalk_core::Errno(errno.raw_os_error());
+            assert_eq!(refused, [(name, number)], "{told}");
+            assert!(rows_seen > 4);
         });
     }
 }
