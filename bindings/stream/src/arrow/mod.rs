@@ -9,11 +9,13 @@
 //! The interfaces: <https://arrow.apache.org/docs/format/CDataInterface.html> and
 //! <https://arrow.apache.org/docs/format/CStreamInterface.html>.
 
+mod bytes;
 mod stream;
 mod table;
 
 pub use arrow_array::RecordBatch;
 pub use arrow_array::ffi::{FFI_ArrowArray as ArrowArray, FFI_ArrowSchema as ArrowSchema};
 pub use arrow_array::ffi_stream::FFI_ArrowArrayStream as ArrowArrayStream;
+pub use bytes::{from_bytes, to_bytes};
 pub use stream::{AtIncomplete, stream, stream_of, stream_of_rest};
 pub use table::{TableType, array, type_word};

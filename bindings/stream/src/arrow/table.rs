@@ -86,6 +86,15 @@ impl TableType {
         }
     }
 
+    /// The type of tables that come from elsewhere. No scan makes tables of it.
+    pub(super) fn of_schema(schema: SchemaRef) -> TableType {
+        TableType {
+            schema,
+            fields: Fields::NONE,
+            has_paths: false,
+        }
+    }
+
     /// The fields of the engine that it has, beside the numbers of directories.
     #[must_use]
     pub fn fields(&self) -> Fields {
