@@ -104,15 +104,30 @@ pub(crate) enum Roots {
 
 impl Roots {
     /// A request for the trees.
-    pub(crate) fn request(&self, options: &Options) -> PyResult<Request> {
+    /// Other threads of Python run while the system looks at them: a server that does not
+    /// answer must not stop the interpreter.
+    pub(crate) fn request(
+        &self,
+        py: Python<'_>,
+        is_text: bool,
+        options: &Options,
+    ) -> PyResult<Request> {
         match self {
-            Roots::One(root) => request(root, options),
+            Roots::One(root) => {
+                let request = request(py, root, is_text, options)?;
+                // As os.scandir does: an error of the path is one of the call.
+                let opened = py.detach(|| std::fs::read_dir(OsStr::from_bytes(root)).map(drop));
+                opened.map_err(|error| refused(py, &error, root, is_text))?;
+                Ok(request)
+            }
             Roots::Many(roots) => {
-                let mut paths = roots.iter().map(|root| match directory(root) {
+                let looked = |root: &Vec<u8>| match directory(root) {
                     Ok((path, true)) => path,
                     // The scan tells why it cannot be read.
                     Ok((_, false)) | Err(_) => PathBuf::from(OsStr::from_bytes(root)),
-                });
+                };
+                let paths: Vec<_> = py.detach(|| roots.iter().map(looked).collect());
+                let mut paths = paths.into_iter();
                 let first = paths.next();
                 let first = first.ok_or_else(|| PyValueError::new_err("there is no path"))?;
                 let mut request = of_directory(first, options)?;
@@ -124,10 +139,19 @@ impl Roots {
 }
 
 /// A request for the tree at a path, which must be a directory.
-pub(crate) fn request(root: &[u8], options: &Options) -> PyResult<Request> {
-    match directory(root).map_err(|error| refused(&error, root))? {
+pub(crate) fn request(
+    py: Python<'_>,
+    root: &[u8],
+    is_text: bool,
+    options: &Options,
+) -> PyResult<Request> {
+    let looked = py.detach(|| directory(root));
+    match looked.map_err(|error| refused(py, &error, root, is_text))? {
         (path, true) => of_directory(path, options),
-        _ => Err(refused(&std::io::Error::from_raw_os_error(ENOTDIR), root)),
+        _ => {
+            let error = std::io::Error::from_raw_os_error(ENOTDIR);
+            Err(refused(py, &error, root, is_text))
+        }
     }
 }
 
@@ -164,9 +188,9 @@ fn of_directory(path: PathBuf, options: &Options) -> PyResult<Request> {
     Ok(request)
 }
 
-fn refused(error: &std::io::Error, root: &[u8]) -> PyErr {
+fn refused(py: Python<'_>, error: &std::io::Error, root: &[u8], is_text: bool) -> PyErr {
     match error.raw_os_error() {
-        Some(number) => Python::attach(|py| os_error(py, Some(number), root)),
+        Some(number) => os_error(py, Some(number), root, is_text),
         // The system was not asked. The words are those of os.scandir.
         None => PyValueError::new_err("embedded null byte"),
     }

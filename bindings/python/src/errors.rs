@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use statwalk_core::EntryError;
 use statwalk_stream::{Failure, Gaps};
 
@@ -21,8 +22,8 @@ pyo3::create_exception!(
 pub(crate) const KEPT_MAX: usize = 1_000;
 
 /// The gaps of a scan.
-#[pyclass(frozen, module = "statwalk", from_py_object)]
-#[derive(Clone)]
+#[pyclass(frozen, eq, module = "statwalk", from_py_object)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Report {
     #[pyo3(get)]
     is_complete: bool,
@@ -40,8 +41,45 @@ pub(crate) struct Report {
     crossings: u64,
 }
 
+/// The flags and counts of a report, in their order.
+type Numbers = ([bool; 2], [u64; 5]);
+
 #[pymethods]
 impl Report {
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, Numbers)> {
+        let restore = slf.get_type().getattr("_restore")?.unbind();
+        let of = slf.get();
+        let counts = [
+            of.unreadable,
+            of.changed_directories,
+            of.vanished,
+            of.excluded,
+            of.crossings,
+        ];
+        Ok((restore, ([of.is_complete, of.is_interrupted], counts)))
+    }
+
+    #[staticmethod]
+    fn _restore(flags: [bool; 2], counts: [u64; 5]) -> Report {
+        let [is_complete, is_interrupted] = flags;
+        let [
+            unreadable,
+            changed_directories,
+            vanished,
+            excluded,
+            crossings,
+        ] = counts;
+        Report {
+            is_complete,
+            is_interrupted,
+            unreadable,
+            changed_directories,
+            vanished,
+            excluded,
+            crossings,
+        }
+    }
+
     fn __repr__(&self) -> String {
         let word = |is_true| if is_true { "True" } else { "False" };
         format!(
@@ -84,20 +122,35 @@ pub(crate) fn name<'py>(
     is_text: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     match is_text {
-        // By the file system's encoding, with surrogates for what is no text.
-        true => Ok(OsStr::from_bytes(bytes).into_pyobject(py)?.into_any()),
+        // With surrogates for what is no text.
+        true if names_are_utf8(py) => Ok(OsStr::from_bytes(bytes).into_pyobject(py)?.into_any()),
+        true => py.import("os")?.call_method1("fsdecode", (bytes,)),
         false => Ok(pyo3::types::PyBytes::new(py, bytes).into_any()),
     }
 }
 
+/// Whether the file system's encoding is UTF-8. PyO3 takes a short way for names that happen
+/// to be UTF-8, whatever the encoding is.
+fn names_are_utf8(py: Python<'_>) -> bool {
+    // The interpreter has one from its start to its end.
+    static ARE_UTF8: PyOnceLock<bool> = PyOnceLock::new();
+    *ARE_UTF8.get_or_init(py, || {
+        let encoding = py
+            .import("sys")
+            .and_then(|sys| sys.call_method0("getfilesystemencoding"));
+        let encoding = encoding.and_then(|encoding| encoding.extract::<String>());
+        encoding.is_ok_and(|encoding| encoding == "utf-8")
+    })
+}
+
 /// The exception of a number, of the class that Python has for it.
-pub(crate) fn os_error(py: Python<'_>, number: Option<i32>, path: &[u8]) -> PyErr {
+pub(crate) fn os_error(py: Python<'_>, number: Option<i32>, path: &[u8], is_text: bool) -> PyErr {
     let made = || {
         let words = match number {
             Some(number) => py.import("os")?.call_method1("strerror", (number,))?,
             None => pyo3::types::PyString::new(py, "changed while it was read").into_any(),
         };
-        let path = name(py, path, true)?;
+        let path = name(py, path, is_text)?;
         py.get_type::<PyOSError>()
             .call1((number.unwrap_or(0), words, path))
     };
@@ -105,9 +158,9 @@ pub(crate) fn os_error(py: Python<'_>, number: Option<i32>, path: &[u8]) -> PyEr
 }
 
 /// An entry that could not be read, as an `OSError` with its operation.
-pub(crate) fn of_entry(py: Python<'_>, error: &EntryError) -> PyResult<Py<PyAny>> {
+pub(crate) fn of_entry(py: Python<'_>, error: &EntryError, is_text: bool) -> PyResult<Py<PyAny>> {
     let number = error.cause.errno().map(|errno| errno.0);
-    let value = os_error(py, number, &error.path).into_value(py);
+    let value = os_error(py, number, &error.path, is_text).into_value(py);
     let value = value.into_any();
     value.setattr(py, "operation", error.op.name())?;
     Ok(value)

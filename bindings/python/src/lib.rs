@@ -8,10 +8,10 @@ mod arguments;
 mod entry;
 mod errors;
 mod listing;
+mod running;
 mod scan;
 mod summaries;
 mod table;
-mod waiting;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -5,8 +5,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use statwalk_core::{Cause, DirState, EntryError, FileType};
@@ -14,7 +16,7 @@ use statwalk_stream::{Failure, Step, Walk};
 
 use crate::arguments::{Options, request};
 use crate::errors::{name, of_entry, of_failure};
-use crate::waiting;
+use crate::running::PAUSE;
 
 /// How many entries one scan should give at least: enough that the start of its threads is
 /// nothing. It should also give half of what all scans have given, so that a walk through a
@@ -29,11 +31,16 @@ const OTHERS_MAX: usize = 1024;
 ///
 /// Each scan goes deeper and takes more directories than the one before it, until it gives
 /// enough.
-#[pyclass(module = "statwalk")]
+#[pyclass(frozen, module = "statwalk")]
 pub(crate) struct Listing {
+    is_text: bool,
+    read: Mutex<ReadAhead>,
+}
+
+/// The directories that were read ahead.
+struct ReadAhead {
     /// Directories that the walk has not taken, by path without a slash at the end.
     known: HashMap<Vec<u8>, Known>,
-    is_text: bool,
     options: Options,
     depth: u32,
     /// Directories that lie as deep as their scan went, by the scan that they began with: that
@@ -44,7 +51,6 @@ pub(crate) struct Listing {
     beginning: usize,
     /// How many of them the next scan takes beside the wanted one.
     others: usize,
-    #[pyo3(get)]
     scans: usize,
     /// Entries of all scans.
     given: usize,
@@ -77,23 +83,103 @@ impl Listing {
     #[new]
     fn new(is_text: bool, options: Options) -> Listing {
         Listing {
-            known: HashMap::new(),
             is_text,
-            options,
-            waiting: HashMap::new(),
-            beginning: 0,
-            depth: 1,
-            others: 0,
-            scans: 0,
-            given: 0,
+            read: Mutex::new(ReadAhead {
+                known: HashMap::new(),
+                options,
+                waiting: HashMap::new(),
+                beginning: 0,
+                depth: 1,
+                others: 0,
+                scans: 0,
+                given: 0,
+            }),
         }
     }
 
+    /// How often directories were read.
+    #[getter]
+    fn scans(&self) -> PyResult<usize> {
+        Ok(self.read_ahead()?.scans)
+    }
+
     /// Reads a directory, perhaps others, and some of what is below. Gives what `take` gives.
-    fn read<'py>(&mut self, py: Python<'py>, root: Vec<u8>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut request = request(&root, &self.options)?;
+    fn read<'py>(&self, py: Python<'py>, root: Vec<u8>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut read = self.read_ahead()?;
+        read.read(py, &root, self.is_text)?;
+        // Without another look: the top may be a link.
+        self.names(py, &mut read, without_slash(&root))
+    }
+
+    /// Notes that the walk leaves out what was read.
+    fn read_less(&self) -> PyResult<()> {
+        self.read_ahead()?.read_less();
+        Ok(())
+    }
+
+    /// Takes the names of a directory away: those of directories and the others, or an
+    /// exception where it could not be read. None if they are not at hand.
+    ///
+    /// The walk must not go through a link that has taken the place of a directory since.
+    fn take<'py>(&self, py: Python<'py>, path: Vec<u8>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut read = self.read_ahead()?;
+        let own = without_slash(&path);
+        if !read.known.contains_key(own) {
+            return Ok(None);
+        }
+        if !py.detach(|| is_directory(own)) {
+            read.known.remove(own);
+            return Ok(None);
+        }
+        self.names(py, &mut read, own)
+    }
+}
+
+impl Listing {
+    /// A walk of one generator, which Python lets go on once at a time.
+    fn read_ahead(&self) -> PyResult<MutexGuard<'_, ReadAhead>> {
+        match self.read.try_lock() {
+            Ok(read) => Ok(read),
+            Err(TryLockError::Poisoned(read)) => Ok(read.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("another thread is in this walk"))
+            }
+        }
+    }
+
+    fn names<'py>(
+        &self,
+        py: Python<'py>,
+        read: &mut ReadAhead,
+        own: &[u8],
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(State::Waiting(_)) = read.known.get(own).map(|known| &known.state) {
+            return Ok(None);
+        }
+        let Some(known) = read.known.remove(own) else {
+            return Ok(None);
+        };
+        match known.state {
+            State::Failed(error) => {
+                return Ok(Some(of_entry(py, &error, self.is_text)?.into_bound(py)));
+            }
+            State::Unread | State::Waiting(_) => return Ok(None),
+            State::Listed => {}
+        }
+        let list = |names: &[Box<[u8]>]| {
+            let names = names.iter().map(|bytes| name(py, bytes, self.is_text));
+            PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)
+        };
+        let both = (list(&known.directories)?, list(&known.others)?);
+        Ok(Some(both.into_pyobject(py)?.into_any()))
+    }
+}
+
+impl ReadAhead {
+    fn read(&mut self, py: Python<'_>, root: &[u8], is_text: bool) -> PyResult<()> {
+        let mut request = request(py, root, is_text, &self.options)?;
         request.max_depth = Some(self.depth);
-        let own = without_slash(&root);
+        let own = without_slash(root);
         self.beginning = match self.known.remove(own) {
             Some(Known {
                 state: State::Waiting(beginning),
@@ -112,14 +198,12 @@ impl Listing {
             }
         }
         self.scans += 1;
-        let mut walk = Walk::new(&request).map_err(of_failure)?;
+        let mut walk = py.detach(|| Walk::new(&request)).map_err(of_failure)?;
         let mut count = 0;
         loop {
-            let stream = &mut (&mut walk, &mut *self);
-            let step = waiting::next(py, stream, |(walk, listing), timeout| {
-                listing.take_step(walk, timeout)
-            })?;
-            match step {
+            py.check_signals()?;
+            let step = py.detach(|| self.take_step(&mut walk, PAUSE));
+            match step.map_err(of_failure)? {
                 Step::Value(taken) => count += taken,
                 Step::Waiting => {}
                 Step::Error(error) => {
@@ -141,52 +225,12 @@ impl Listing {
         } else if count > enough * 2 {
             self.read_less();
         }
-        // Without another look: the top may be a link.
-        self.names(py, own)
+        Ok(())
     }
 
-    /// Notes that the walk leaves out what was read.
     fn read_less(&mut self) {
         self.depth = (self.depth / 2).max(1);
         self.others /= 2;
-    }
-
-    /// Takes the names of a directory away: those of directories and the others, or an
-    /// exception where it could not be read. None if they are not at hand.
-    ///
-    /// The walk must not go through a link that has taken the place of a directory since.
-    fn take<'py>(&mut self, py: Python<'py>, path: Vec<u8>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let own = without_slash(&path);
-        if !self.known.contains_key(own) {
-            return Ok(None);
-        }
-        if !py.detach(|| is_directory(own)) {
-            self.known.remove(own);
-            return Ok(None);
-        }
-        self.names(py, own)
-    }
-}
-
-impl Listing {
-    fn names<'py>(&mut self, py: Python<'py>, own: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if let Some(State::Waiting(_)) = self.known.get(own).map(|known| &known.state) {
-            return Ok(None);
-        }
-        let Some(known) = self.known.remove(own) else {
-            return Ok(None);
-        };
-        match known.state {
-            State::Failed(error) => return Ok(Some(of_entry(py, &error)?.into_bound(py))),
-            State::Unread | State::Waiting(_) => return Ok(None),
-            State::Listed => {}
-        }
-        let list = |names: &[Box<[u8]>]| {
-            let names = names.iter().map(|bytes| name(py, bytes, self.is_text));
-            PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)
-        };
-        let both = (list(&known.directories)?, list(&known.others)?);
-        Ok(Some(both.into_pyobject(py)?.into_any()))
     }
 
     fn next_waiting(&mut self) -> Option<Vec<u8>> {

@@ -3,54 +3,84 @@
 //! Entries one after another.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use statwalk_stream::{Gaps, Step, Walk};
+use statwalk_core::Fields;
+use statwalk_stream::{Failure, Step, Walk};
 
 use crate::arguments::{Options, Roots};
 use crate::entry::Entry;
-use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
-use crate::waiting;
+use crate::errors::{Report, of_failure};
+use crate::running::{Item, OnError, Running, Steps};
 
 /// The entries of a scan: an iterator, and a context that ends the scan.
-#[pyclass(generic, module = "statwalk")]
-pub(crate) struct Scan {
-    /// Absent after the end.
-    walk: Option<Walk>,
+#[pyclass(frozen, generic, module = "statwalk")]
+pub(crate) struct Scan(Running<Entries>);
+
+/// A walk, as entries of Python.
+struct Entries {
+    walk: Walk,
     is_text: bool,
-    on_error: OnError,
-    errors: Vec<Py<PyAny>>,
+    wanted: Fields,
     /// The directory of the last entry.
     directory: Arc<[u8]>,
-    report: Option<Report>,
 }
 
-/// The place of errors of entries.
-enum OnError {
-    /// An exception at the end.
-    Raise,
-    /// Values between the entries.
-    Yield,
-    /// Nobody.
-    Ignore,
-    Call(Py<PyAny>),
+impl Entries {
+    /// The current entry; absent for the directory that was asked for, which is no entry of
+    /// itself.
+    fn current(&mut self) -> Option<Entry> {
+        let entry = self.walk.entry();
+        if entry.depth == 0 && entry.state.is_some() {
+            return None;
+        }
+        let directory = &entry.path()[..entry.name_at];
+        if *self.directory != *directory {
+            self.directory = Arc::from(directory);
+        }
+        Some(Entry {
+            directory: Arc::clone(&self.directory),
+            name: Box::from(entry.name()),
+            attributes: *entry.attributes,
+            wanted: self.wanted,
+            refusal: entry.refusal,
+            is_followed: entry.is_followed,
+            is_text: self.is_text,
+            depth: entry.depth,
+        })
+    }
+
+    /// The next entry, if that needs no wait.
+    fn at_hand(&mut self) -> Option<Entry> {
+        while self.walk.next_at_hand() {
+            if let Some(entry) = self.current() {
+                return Some(entry);
+            }
+        }
+        None
+    }
 }
 
-impl OnError {
-    fn new(given: Bound<'_, PyAny>) -> PyResult<OnError> {
-        if given.is_none() {
-            return Ok(OnError::Raise);
-        }
-        if given.is_callable() {
-            return Ok(OnError::Call(given.unbind()));
-        }
-        match given.extract::<String>()?.as_str() {
-            "yield" => Ok(OnError::Yield),
-            "ignore" => Ok(OnError::Ignore),
-            _ => Err(pyo3::exceptions::PyValueError::new_err(
-                "onerror is a function, 'yield', 'ignore' or None",
-            )),
-        }
+impl Steps for Entries {
+    type Value = Entry;
+
+    fn next_within(&mut self, timeout: Duration) -> Result<Step<Entry>, Failure> {
+        Ok(match self.walk.next_within(timeout)? {
+            Step::Value(()) => match self.current().or_else(|| self.at_hand()) {
+                Some(entry) => Step::Value(entry),
+                None => Step::Waiting,
+            },
+            Step::Error(error) => Step::Error(error),
+            Step::Waiting => Step::Waiting,
+            Step::End => Step::End,
+        })
+    }
+
+    fn finish(self) -> Result<statwalk_core::Report, Failure> {
+        self.walk.finish()
     }
 }
 
@@ -58,76 +88,51 @@ impl OnError {
 impl Scan {
     #[new]
     fn new(
+        py: Python<'_>,
         roots: Roots,
         is_text: bool,
         options: Options,
         onerror: Bound<'_, PyAny>,
     ) -> PyResult<Scan> {
-        let request = roots.request(&options)?;
-        Ok(Scan {
-            on_error: OnError::new(onerror)?,
-            walk: Some(Walk::new(&request).map_err(of_failure)?),
+        let on_error = OnError::of(&onerror, true)?;
+        let request = roots.request(py, is_text, &options)?;
+        let walk = py.detach(|| Walk::new(&request)).map_err(of_failure)?;
+        let entries = Entries {
+            walk,
             is_text,
-            errors: Vec::new(),
+            wanted: request.fields(),
             directory: Arc::new([]),
-            report: None,
-        })
+        };
+        Ok(Scan(Running::new(entries, is_text, on_error, onerror)))
     }
 
     fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
         slf
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        loop {
-            let Some(walk) = &mut self.walk else {
-                return Ok(None);
-            };
-            let step = match walk.next_at_hand() {
-                true => Step::Value(()),
-                false => waiting::next(py, walk, Walk::next_within)?,
-            };
-            match step {
-                // A directory is no entry of itself.
-                Step::Value(()) if walk.entry().depth == 0 && walk.entry().state.is_some() => {}
-                Step::Value(()) => return Ok(Some(self.entry(py)?)),
-                Step::Error(error) => {
-                    let error = of_entry(py, &error)?;
-                    match &self.on_error {
-                        OnError::Yield => return Ok(Some(error)),
-                        OnError::Ignore => {}
-                        OnError::Call(call) => {
-                            call.call1(py, (error,))?;
-                        }
-                        OnError::Raise if self.errors.len() < KEPT_MAX => self.errors.push(error),
-                        OnError::Raise => {}
-                    }
-                }
-                Step::Waiting => {}
-                Step::End => return self.end(py).map(|()| None),
-            }
-        }
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let item = match self.0.with(Entries::at_hand)?.flatten() {
+            Some(entry) => Item::Value(entry),
+            None => self.0.next(py)?,
+        };
+        Ok(match item {
+            Item::Value(entry) => Some(Py::new(py, entry)?.into_any()),
+            Item::Error(error) => Some(error),
+            Item::End => None,
+        })
     }
 
     /// Leaves out all that is below the directory that came last.
-    fn skip(&mut self) -> PyResult<()> {
-        let pruned = self.walk.as_mut().is_some_and(Walk::prune);
-        match pruned {
-            true => Ok(()),
-            false => Err(pyo3::exceptions::PyValueError::new_err(
-                "the last entry is no directory",
-            )),
+    fn skip(&self) -> PyResult<()> {
+        match self.0.with(|entries| entries.walk.prune())? {
+            Some(true) => Ok(()),
+            _ => Err(PyValueError::new_err("the last entry is no directory")),
         }
     }
 
     /// Ends the scan. The report says what it has not read.
-    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Some(walk) = self.walk.take() else {
-            return Ok(());
-        };
-        let report = py.detach(|| walk.finish()).map_err(of_failure)?;
-        self.report = Some(Report::new(Gaps::of(&report)));
-        Ok(())
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.close(py)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -136,57 +141,30 @@ impl Scan {
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(
-        &mut self,
+        &self,
         py: Python<'_>,
         _exception: &Bound<'_, pyo3::types::PyTuple>,
     ) -> PyResult<()> {
-        self.close(py)
+        self.0.close(py)
     }
 
     /// The report; None before the end.
     #[getter]
     fn report(&self) -> Option<Report> {
-        self.report.clone()
-    }
-}
-
-impl Scan {
-    fn entry(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let Some(walk) = &self.walk else {
-            return Ok(py.None());
-        };
-        let entry = walk.entry();
-        let directory = &entry.path()[..entry.name_at];
-        if *self.directory != *directory {
-            self.directory = Arc::from(directory);
-        }
-        let entry = Entry {
-            directory: Arc::clone(&self.directory),
-            name: Box::from(entry.name()),
-            attributes: *entry.attributes,
-            is_text: self.is_text,
-            depth: entry.depth,
-        };
-        Ok(Py::new(py, entry)?.into_any())
+        self.0.report()
     }
 
-    fn end(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.close(py)?;
-        let errors = std::mem::take(&mut self.errors);
-        match (&self.report, &self.on_error) {
-            (Some(report), OnError::Raise) if !report.is_complete() => {
-                Err(incomplete(py, report, &errors))
-            }
-            _ => Ok(()),
-        }
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a scan cannot be pickled, because its threads are here: pickle its entries",
+        ))
     }
-}
 
-impl Drop for Scan {
-    /// Threads of the scan end without the GIL, because that can take a while.
-    fn drop(&mut self) {
-        if let Some(walk) = self.walk.take() {
-            Python::attach(|py| py.detach(|| drop(walk)));
-        }
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.0.traverse(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.0.clear();
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn usage(
     depth: &Bound<'_, PyAny>,
 ) -> PyResult<Answer<Vec<Sums>>> {
     let depth = number("depth", depth)?;
-    let (tree, report, errors) = answer(py, &root, &options, TreeSink::new())?;
+    let (tree, report, errors) = answer(py, (&root, is_text), &options, TreeSink::new())?;
     let mut sums = Vec::new();
     let mut waiting: Vec<_> = tree.root(0).map(|node| (0, node)).into_iter().collect();
     while let Some((level, node)) = waiting.pop() {
@@ -85,7 +85,7 @@ pub(crate) fn largest(
         "apparent" => Largest::Apparent,
         _ => return Err(PyValueError::new_err("by is 'allocated' or 'apparent'")),
     };
-    let (top, report, errors) = answer(py, &root, &options, Top::new(count, by))?;
+    let (top, report, errors) = answer(py, (&root, is_text), &options, Top::new(count, by))?;
     let entries = top.iter().map(|found| {
         let entry = entry(&found.path, &root, found.attributes, is_text);
         Py::new(py, entry)
@@ -102,6 +102,9 @@ fn entry(path: &[u8], root: &[u8], attributes: Attributes, is_text: bool) -> Ent
         directory: Arc::from(directory),
         name: Box::from(name),
         attributes,
+        wanted: attributes.valid,
+        refusal: None,
+        is_followed: false,
         is_text,
         depth: names.filter(|name| !name.is_empty()).count() as u32,
     }
@@ -112,6 +115,7 @@ fn entry(path: &[u8], root: &[u8], attributes: Attributes, is_text: bool) -> Ent
 pub(crate) fn groups(
     py: Python<'_>,
     root: Vec<u8>,
+    is_text: bool,
     options: Options,
     by: &str,
 ) -> PyResult<Answer<Vec<Group>>> {
@@ -120,7 +124,7 @@ pub(crate) fn groups(
         let message = format!("by is one of {}", names.join(", "));
         return Err(PyValueError::new_err(message));
     };
-    let (mut found, report, errors) = answer(py, &root, &options, Stats::new(grouping))?;
+    let (mut found, report, errors) = answer(py, (&root, is_text), &options, Stats::new(grouping))?;
     let order = |tally: &Tally| (tally.allocated_bytes, tally.entries);
     found.sort_by_cached_key(|group| (std::cmp::Reverse(order(&group.tally)), group.keys.clone()));
     let groups = found.iter().map(|group| {
@@ -170,19 +174,25 @@ fn group_key(
 }
 
 /// Runs a scan, and looks for Ctrl-C meanwhile. Other threads of Python run.
-fn answer<S>(py: Python<'_>, root: &[u8], options: &Options, sink: S) -> PyResult<Answer<S::Output>>
+fn answer<S>(
+    py: Python<'_>,
+    (root, is_text): (&[u8], bool),
+    options: &Options,
+    sink: S,
+) -> PyResult<Answer<S::Output>>
 where
     S: Sink + Send + Sync,
     S::Output: Send,
 {
-    let request = request(root, options)?;
-    let summary = Summary::new(&request, sink).map_err(of_failure)?;
+    let request = request(py, root, is_text, options)?;
+    let begun = py.detach(|| Summary::new(&request, sink));
+    let summary = begun.map_err(of_failure)?;
     while !py.detach(|| summary.wait_for(PAUSE)).map_err(of_failure)? {
         py.check_signals()?;
     }
     let outcome = py.detach(|| summary.finish()).map_err(of_failure)?;
     let report = Report::new(Gaps::of(&outcome.report));
     let errors = outcome.report.errors.iter();
-    let errors = errors.map(|error| of_entry(py, error));
+    let errors = errors.map(|error| of_entry(py, error, is_text));
     Ok((outcome.output, report, errors.collect::<PyResult<_>>()?))
 }

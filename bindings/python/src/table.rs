@@ -4,25 +4,40 @@
 //!
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
 
-use pyo3::exceptions::PyValueError;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyBytes, PyCapsule};
 use statwalk_stream::arrow::{self, AtIncomplete, RecordBatch, TableType};
-use statwalk_stream::{Gaps, Step, Tables};
+use statwalk_stream::{Failure, Step, Tables};
 
 use crate::arguments::{Options, Roots};
-use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
-use crate::waiting;
+use crate::errors::{IncompleteScan, Report, of_failure};
+use crate::running::{Item, OnError, Running, Steps, lock};
 
 /// The batches of a scan: an iterator of `Batch`, and a stream of Arrow.
-#[pyclass(module = "statwalk")]
+#[pyclass(frozen, module = "statwalk")]
 pub(crate) struct Batches {
-    /// Absent after the end.
-    stream: Option<Tables>,
+    running: Running<Tables>,
     table_type: TableType,
-    errors: Vec<Py<PyAny>>,
-    on_error: Option<Py<PyAny>>,
-    report: Option<Report>,
+    /// Batches that an exception has overtaken on their way into a table.
+    kept: Mutex<VecDeque<RecordBatch>>,
+}
+
+impl Steps for Tables {
+    type Value = statwalk_stream::Table;
+
+    fn next_within(&mut self, timeout: Duration) -> Result<Step<statwalk_stream::Table>, Failure> {
+        Tables::next_within(self, timeout)
+    }
+
+    fn finish(self) -> Result<statwalk_core::Report, Failure> {
+        Tables::finish(self)
+    }
 }
 
 /// Some entries, or some directories, as an array of Arrow.
@@ -43,15 +58,20 @@ pub(crate) struct Table {
 #[pymethods]
 impl Batches {
     #[new]
-    fn new(roots: Roots, options: Options, onerror: Option<Py<PyAny>>) -> PyResult<Batches> {
-        let request = roots.request(&options)?;
-        let tables = Tables::new(&request).map_err(of_failure)?;
+    fn new(
+        py: Python<'_>,
+        roots: Roots,
+        is_text: bool,
+        options: Options,
+        onerror: Bound<'_, PyAny>,
+    ) -> PyResult<Batches> {
+        let on_error = OnError::of(&onerror, false)?;
+        let request = roots.request(py, is_text, &options)?;
+        let tables = py.detach(|| Tables::new(&request)).map_err(of_failure)?;
         Ok(Batches {
-            stream: Some(tables.without_prefixes()),
+            running: Running::new(tables.without_prefixes(), is_text, on_error, onerror),
             table_type: TableType::of(&request),
-            errors: Vec::new(),
-            on_error: onerror,
-            report: None,
+            kept: Mutex::default(),
         })
     }
 
@@ -59,7 +79,7 @@ impl Batches {
         slf
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         let batch = self.next_batch(py)?;
         Ok(batch.map(|batch| Batch {
             batch,
@@ -68,36 +88,52 @@ impl Batches {
     }
 
     /// Takes all that is left, as a table.
-    fn read_all(&mut self, py: Python<'_>) -> PyResult<Table> {
+    ///
+    /// After an exception, such as that of Ctrl-C, nothing is lost: all of it is left.
+    fn read_all(&self, py: Python<'_>) -> PyResult<Table> {
         let mut tables = Vec::new();
-        while let Some(batch) = self.next_batch(py)? {
-            tables.push(batch);
+        loop {
+            match self.next_batch(py) {
+                Ok(Some(batch)) => tables.push(batch),
+                Ok(None) => break,
+                Err(error) if error.is_instance_of::<IncompleteScan>(py) => return Err(error),
+                Err(error) => {
+                    let mut kept = lock(&self.kept);
+                    tables.into_iter().rev().for_each(|of| kept.push_front(of));
+                    return Err(error);
+                }
+            }
         }
         Ok(Table {
             tables,
             table_type: self.table_type.clone(),
-            report: self.report.clone(),
+            report: self.running.report(),
         })
     }
 
     /// Gives the batches that are left to one consumer, as they come.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface lets a producer give the type that it has.
         let _ = requested_schema;
-        if self.on_error.is_some() {
+        if self.running.calls_back() {
             return Err(PyValueError::new_err(
                 "a stream of Arrow cannot call onerror: loop over the batches, or read_all()",
             ));
         }
-        let Some(stream) = self.stream.take() else {
+        if !lock(&self.kept).is_empty() {
+            return Err(PyValueError::new_err(
+                "an exception has interrupted read_all(): call it again, or loop over the batches",
+            ));
+        }
+        let Some(tables) = self.running.take()? else {
             return Err(PyValueError::new_err("the batches were taken already"));
         };
-        let rest = arrow::stream_of_rest(stream, &self.table_type, AtIncomplete::Fail);
+        let rest = arrow::stream_of_rest(tables, &self.table_type, AtIncomplete::Fail);
         PyCapsule::new_with_value(py, rest, c"arrow_array_stream")
     }
 
@@ -105,13 +141,8 @@ impl Batches {
         schema_capsule(py, &self.table_type)
     }
 
-    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Some(stream) = self.stream.take() else {
-            return Ok(());
-        };
-        let report = py.detach(|| stream.finish()).map_err(of_failure)?;
-        self.report = Some(Report::new(Gaps::of(&report)));
-        Ok(())
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.running.close(py)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -120,57 +151,45 @@ impl Batches {
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(
-        &mut self,
+        &self,
         py: Python<'_>,
         _exception: &Bound<'_, pyo3::types::PyTuple>,
     ) -> PyResult<()> {
-        self.close(py)
+        self.running.close(py)
     }
 
     /// The report; None before the end.
     #[getter]
     fn report(&self) -> Option<Report> {
-        self.report.clone()
+        self.running.report()
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "batches cannot be pickled, because their threads are here: pickle a table",
+        ))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.running.traverse(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.running.clear();
     }
 }
 
 impl Batches {
-    fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
-        loop {
-            let Some(stream) = &mut self.stream else {
-                return Ok(None);
-            };
-            match waiting::next(py, stream, Tables::next_within)? {
-                Step::Value(table) if table.columns().is_empty() => {}
-                Step::Value(table) => return Ok(Some(self.table_type.table(table))),
-                Step::Error(error) => {
-                    let error = of_entry(py, &error)?;
-                    match &self.on_error {
-                        Some(call) => {
-                            call.call1(py, (error,))?;
-                        }
-                        None if self.errors.len() < KEPT_MAX => self.errors.push(error),
-                        None => {}
-                    }
-                }
-                Step::Waiting => {}
-                Step::End => {
-                    self.close(py)?;
-                    let errors = std::mem::take(&mut self.errors);
-                    let report = self.report.as_ref().filter(|report| !report.is_complete());
-                    if let (Some(report), None) = (report, &self.on_error) {
-                        return Err(incomplete(py, report, &errors));
-                    }
-                }
-            }
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        if let Some(batch) = lock(&self.kept).pop_front() {
+            return Ok(Some(batch));
         }
-    }
-}
-
-impl Drop for Batches {
-    fn drop(&mut self) {
-        if let Some(stream) = self.stream.take() {
-            Python::attach(|py| py.detach(|| drop(stream)));
+        loop {
+            match self.running.next(py)? {
+                Item::Value(table) if table.columns().is_empty() => {}
+                Item::Value(table) => return Ok(Some(self.table_type.table(table))),
+                Item::Error(_) | Item::End => return Ok(None),
+            }
         }
     }
 }
@@ -192,6 +211,20 @@ impl Batch {
 
     fn __len__(&self) -> usize {
         self.batch.num_rows()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickle<'py>> {
+        let of = slf.get();
+        let bytes = pickled(slf.py(), &of.table_type, std::slice::from_ref(&of.batch))?;
+        Ok((slf.get_type().getattr("_restore")?, (bytes, None)))
+    }
+
+    #[staticmethod]
+    fn _restore(bytes: &[u8], _report: Option<Report>) -> PyResult<Batch> {
+        let (table_type, mut tables) = restored(bytes)?;
+        let batch = tables.pop();
+        let batch = batch.ok_or_else(|| PyValueError::new_err("this is no pickled batch"))?;
+        Ok(Batch { batch, table_type })
     }
 
     fn __repr__(&self) -> String {
@@ -222,6 +255,25 @@ impl Table {
         self.report.clone()
     }
 
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickle<'py>> {
+        let of = slf.get();
+        let bytes = pickled(slf.py(), &of.table_type, &of.tables)?;
+        Ok((
+            slf.get_type().getattr("_restore")?,
+            (bytes, of.report.clone()),
+        ))
+    }
+
+    #[staticmethod]
+    fn _restore(bytes: &[u8], report: Option<Report>) -> PyResult<Table> {
+        let (table_type, tables) = restored(bytes)?;
+        Ok(Table {
+            tables,
+            table_type,
+            report,
+        })
+    }
+
     fn __len__(&self) -> usize {
         self.tables.iter().map(RecordBatch::num_rows).sum()
     }
@@ -229,6 +281,24 @@ impl Table {
     fn __repr__(&self) -> String {
         format!("<Table of {} entries>", self.__len__())
     }
+}
+
+/// As `__reduce__` gives it: a function, and its arguments.
+type Pickle<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Report>));
+
+fn pickled<'py>(
+    py: Python<'py>,
+    table_type: &TableType,
+    tables: &[RecordBatch],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| arrow::to_bytes(table_type, tables));
+    let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+fn restored(bytes: &[u8]) -> PyResult<(TableType, Vec<RecordBatch>)> {
+    arrow::from_bytes(bytes)
+        .map_err(|error| PyValueError::new_err(format!("this is no pickled table: {error}")))
 }
 
 fn schema_capsule<'py>(py: Python<'py>, table_type: &TableType) -> PyResult<Bound<'py, PyCapsule>> {

@@ -70,7 +70,7 @@ def library(tmp_path: Path) -> Path:
 
 # An ordinary user may not reach the module, so root loads all of it and then changes the user.
 AS_NOBODY = """
-import os, statwalk, sys
+import os, pickle, statwalk, sys
 statwalk.Usage
 if os.geteuid() == 0:
     os.setgroups([])

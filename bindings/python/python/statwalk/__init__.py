@@ -3,7 +3,7 @@
 """Entries of directory trees with their attributes, as fast as the machine allows.
 
 >>> import statwalk
->>> sum(e.stat.st_size for e in statwalk.scan(".") if e.is_file()) > 0
+>>> sum(e.stat.st_size for e in statwalk.scan(".") if e.is_file(follow_symlinks=False)) > 0
 True
 
 `scan` gives entries one after another, `walk` stands in the place of `os.walk`,
@@ -216,8 +216,8 @@ def batches(
         kernel_file_systems=kernel_file_systems,
         gitignore=gitignore,
     )
-    roots, _ = _roots(path)
-    return Batches(roots, options, onerror)
+    roots, is_text = _roots(path)
+    return Batches(roots, is_text, options, onerror)
 
 
 def table(
@@ -357,7 +357,7 @@ def stats(
     )
     from . import _summaries
 
-    found, report, errors = groups(os.fsencode(path), options, by)
+    found, report, errors = groups(os.fsencode(path), isinstance(path, str), options, by)
     made = [_summaries.group(by, one) for one in found]
     return _summaries.Groups(path, by, report, tuple(errors), made)
 

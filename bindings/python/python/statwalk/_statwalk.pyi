@@ -66,9 +66,9 @@ class Stat:
     @property
     def st_ctime_ns(self) -> int: ...
     @property
-    def st_birthtime(self) -> float: ...
+    def st_birthtime(self) -> float | None: ...
     @property
-    def st_birthtime_ns(self) -> int: ...
+    def st_birthtime_ns(self) -> int | None: ...
     def __call__(self, *, follow_symlinks: bool = True) -> Stat: ...
 
 @final
@@ -121,6 +121,7 @@ class Batches:
     def __new__(
         cls,
         roots: bytes | list[bytes],
+        is_text: bool,
         options: _Options,
         onerror: Callable[[OSError], object] | None,
     ) -> Self: ...
@@ -171,7 +172,7 @@ def largest(
     root: bytes, is_text: bool, options: _Options, count: int, by: str
 ) -> tuple[list[Entry[Any]], Report, list[OSError]]: ...
 def groups(
-    root: bytes, options: _Options, by: str
+    root: bytes, is_text: bool, options: _Options, by: str
 ) -> tuple[
     list[tuple[str | int | float | None, str | None, int, int, int]],
     Report,

@@ -18,6 +18,7 @@ from ._statwalk import Entry, Report
 
 _Path = TypeVar("_Path", bound=str | bytes)
 _Item = TypeVar("_Item")
+_Default = TypeVar("_Default")
 #: What is in it, the columns, and a row for each item.
 _Table = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 
@@ -56,11 +57,28 @@ class Usage(Generic[AnyStr]):
     def __iter__(self) -> Iterator[Usage[AnyStr]]:
         return iter(self.children)
 
+    def __len__(self) -> int:
+        return len(self.children)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (child.name, child) for child in self.children)
+
     def __getitem__(self, name: AnyStr) -> Usage[AnyStr]:
-        for child in self.children:
-            if child.name == name:
-                return child
-        raise KeyError(name)
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    @overload
+    def get(self, name: AnyStr) -> Usage[AnyStr] | None: ...
+    @overload
+    def get(self, name: AnyStr, default: _Default) -> Usage[AnyStr] | _Default: ...
+    def get(self, name: AnyStr, default: object = None) -> object:
+        """The directory in it with a name, or the default."""
+        return next((child for child in self.children if child.name == name), default)
 
     def _heading(self) -> str:
         return f"{_shown(self.path)}: {_total(self)} in {self.entries:,} entries"
@@ -191,6 +209,9 @@ def usage(
             tuple(errors) if is_root else (),
         )
         waiting.setdefault(depth, []).append(directory)
+    if not waiting:
+        # A pattern has left the path itself out.
+        return Usage(path, path, 0, 0, 0, 0, 0, None, report.is_complete, (), report, tuple(errors))
     return waiting[0][0]
 
 

@@ -63,7 +63,11 @@ class StatwalkFileSystem(LocalFileSystem):  # type: ignore[misc]
                 found[path] = root
             for entry in entries:
                 if withdirs or not entry.is_dir(follow_symlinks=False):
-                    found[entry.path] = _info(entry) if detail else {}
+                    try:
+                        found[entry.path] = _info(entry) if detail else {}
+                    except OSError:
+                        # Its directory can be listed, and does not let anybody in.
+                        continue
         names = sorted(found)
         return {name: found[name] for name in names} if detail else names
 
