@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use statwalk_core::{Attributes, Errno, Fields, FileId, FileType, Time};
 use statwalk_stream::Unknown;
+use statwalk_stream::arrow::STAT;
 
 use crate::errors::{name, os_error};
 
@@ -252,9 +253,6 @@ fn stat_by_call<'py>(entry: &Bound<'py, Entry>, follow: bool) -> PyResult<Bound<
         .call_method("stat", (path,), Some(&arguments))
 }
 
-/// The fields that every `os.stat_result` has.
-pub(crate) const ALL: Fields = Fields::STAT.without(Fields::BTIME);
-
 impl Stat {
     fn of(&self) -> &Attributes {
         &self.entry.get().attributes
@@ -327,7 +325,7 @@ macro_rules! getters {
             ) -> PyResult<Bound<'py, PyAny>> {
                 let of = slf.get().of();
                 let is_link = of.kind == FileType::Symlink && follow_symlinks;
-                if !is_link && of.valid.contains(ALL) {
+                if !is_link && of.valid.contains(STAT) {
                     return Ok(slf.clone().into_any());
                 }
                 stat_by_call(slf.get().entry.bind(slf.py()), follow_symlinks)

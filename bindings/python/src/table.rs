@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
-use statwalk_stream::arrow::{self, AtIncomplete, RecordBatch, TableType};
+use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use statwalk_stream::arrow::{self, AtIncomplete, Cell, RecordBatch, TableType};
 use statwalk_stream::{Failure, Step, Tables};
 
 use crate::arguments::{Options, Roots};
@@ -63,6 +64,7 @@ impl Batches {
         roots: Roots,
         is_text: bool,
         options: Options,
+        words: Vec<String>,
         onerror: Bound<'_, PyAny>,
     ) -> PyResult<Batches> {
         let on_error = OnError::of(&onerror, false)?;
@@ -70,7 +72,7 @@ impl Batches {
         let tables = py.detach(|| Tables::new(&request)).map_err(of_failure)?;
         Ok(Batches {
             running: Running::new(tables.without_prefixes(), is_text, on_error, onerror),
-            table_type: TableType::of(&request),
+            table_type: TableType::of_words(&request, &words),
             kept: Mutex::default(),
         })
     }
@@ -278,9 +280,54 @@ impl Table {
         self.tables.iter().map(RecordBatch::num_rows).sum()
     }
 
-    fn __repr__(&self) -> String {
-        format!("<Table of {} entries>", self.__len__())
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.table_type.names().collect()
     }
+
+    /// Some rows from one on, as tuples. Times are nanoseconds since 1970.
+    fn _rows<'py>(
+        &self,
+        py: Python<'py>,
+        begin: usize,
+        count: usize,
+    ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let all = self.tables.iter();
+        let rows = all.flat_map(|table| (0..table.num_rows()).map(move |row| (table, row)));
+        let chosen = rows.skip(begin).take(count);
+        chosen.map(|(table, row)| tuple(py, table, row)).collect()
+    }
+
+    /// One row after another, as a dict. Times are nanoseconds since 1970.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        of_python(slf, "dicts")
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        of_python(slf, "preview")
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        of_python(slf, "preview_html")
+    }
+}
+
+fn tuple<'py>(py: Python<'py>, table: &RecordBatch, row: usize) -> PyResult<Bound<'py, PyTuple>> {
+    let cells = (0..table.num_columns()).map(|column| match Cell::of(table, column, row) {
+        Cell::Text(text) => text.into_bound_py_any(py),
+        Cell::Bytes(bytes) => Ok(PyBytes::new(py, bytes).into_any()),
+        Cell::Number(number) => number.into_bound_py_any(py),
+        Cell::TimeNs(ns) => ns.into_bound_py_any(py),
+        _ => Ok(py.None().into_bound(py)),
+    });
+    PyTuple::new(py, cells.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Calls a function of `_tables.py` with a table.
+fn of_python<'py>(table: &Bound<'py, Table>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    let module = table.py().import("statwalk._tables")?;
+    module.call_method1(function, (table,))
 }
 
 /// As `__reduce__` gives it: a function, and its arguments.

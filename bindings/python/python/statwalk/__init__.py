@@ -30,9 +30,11 @@ from ._statwalk import (
     Table,
     __version__,
     _BITS,
+    _COLUMNS,
     _Options,
     groups,
     largest,
+    unescape,
     usage,
 )
 # An import of typing and dataclasses takes several times as long as all else here.
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, AnyStr, Literal, cast
 
-    from ._summaries import Group, Groups, LargestEntries, Sums, Usage
+    from ._summaries import Group, Groups, LargestEntries, LargestEntry, Sums, Usage
 else:
 
     def cast(_, value):
@@ -64,6 +66,7 @@ __all__ = [
     "Groups",
     "IncompleteScan",
     "LargestEntries",
+    "LargestEntry",
     "Report",
     "Scan",
     "Stat",
@@ -75,6 +78,7 @@ __all__ = [
     "stats",
     "table",
     "top",
+    "unescape",
     "walk",
 ]
 
@@ -82,7 +86,7 @@ __all__ = [
 FIELDS = tuple(name for name in _BITS if name != "stat")
 
 
-_OF_SUMMARIES = ("Group", "Groups", "LargestEntries", "Usage")
+_OF_SUMMARIES = ("Group", "Groups", "LargestEntries", "LargestEntry", "Usage")
 
 
 def __dir__() -> list[str]:
@@ -92,14 +96,15 @@ def __dir__() -> list[str]:
 def _options(
     fields: str | Iterable[str],
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    known: dict[str, int] = _BITS,
     **options: object,
 ) -> _Options:
     columns = 0
     for name in _several("fields", "name", fields, (str,)):
-        if name not in _BITS:
-            known = ", ".join(_BITS)
-            raise ValueError(f"there is no field {name!r}; the fields are {known}")
-        columns |= _BITS[name]
+        if name not in known:
+            names = ", ".join(known)
+            raise ValueError(f"there is no field {name!r}; the fields are {names}")
+        columns |= known[name]
     patterns = _several("exclude", "pattern", exclude, (str, bytes, os.PathLike))
     return _Options(columns, [os.fsencode(pattern) for pattern in patterns], **options)
 
@@ -203,12 +208,18 @@ def batches(
     Of several paths, each that is no directory is an entry without `dir`.
 
     A loop gives objects that pyarrow and others take by `__arrow_c_array__`. The whole is
-    a stream by `__arrow_c_stream__`, for one consumer. Names are bytes.
-    Options are those of `scan`.
+    a stream by `__arrow_c_stream__`, for one consumer. Options are those of `scan`.
+
+    `fields` are the columns, in their order. Beside the attributes there are `path` and
+    `name`, which are text, and `path_raw` and `name_raw`, which are bytes. In text a byte that
+    is no UTF-8 is `\\xNN`, and `unescape` gives the bytes. `child` is the number of a
+    directory, and `dir` that of the directory in which an entry lies.
     """
+    words = _several("fields", "name", fields, (str,))
     options = _options(
-        fields,
+        words,
         exclude,
+        known=_COLUMNS,
         threads=threads,
         max_depth=max_depth,
         one_file_system=one_file_system,
@@ -217,7 +228,7 @@ def batches(
         gitignore=gitignore,
     )
     roots, is_text = _roots(path)
-    return Batches(roots, is_text, options, onerror)
+    return Batches(roots, is_text, options, words, onerror)
 
 
 def table(
@@ -321,10 +332,10 @@ def top(
     entries, report, errors = largest(
         os.fsencode(path), isinstance(path, str), options, count, by
     )
-    from ._summaries import LargestEntries
+    from . import _summaries
 
-    entries = cast("list[Entry[AnyStr]]", entries)
-    return LargestEntries(path, by, report, tuple(errors), entries)
+    found = [_summaries.largest_entry(cast("Entry[AnyStr]", entry)) for entry in entries]
+    return _summaries.LargestEntries(path, by, report, tuple(errors), found)
 
 
 def stats(

@@ -7,6 +7,10 @@ from typing import Any, AnyStr, Generic, Literal, Self, final
 __version__: str
 # The bits of fields, by name, those of "stat" last.
 _BITS: dict[str, int]
+# The bits that the columns of a table ask for.
+_COLUMNS: dict[str, int]
+
+def unescape(text: str) -> bytes: ...
 
 @final
 class _Options:
@@ -123,6 +127,7 @@ class Batches:
         roots: bytes | list[bytes],
         is_text: bool,
         options: _Options,
+        words: list[str],
         onerror: Callable[[OSError], object] | None,
     ) -> Self: ...
     def __iter__(self) -> Self: ...
@@ -143,6 +148,10 @@ class Batches:
 
 @final
 class Table:
+    @property
+    def column_names(self) -> list[str]: ...
+    def _rows(self, begin: int, count: int) -> list[tuple[Any, ...]]: ...
+    def __iter__(self) -> Iterator[dict[str, Any]]: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
     def __len__(self) -> int: ...

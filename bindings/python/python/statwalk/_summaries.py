@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import AnyStr, Generic, NamedTuple, TypeVar, overload
 
-from ._statwalk import Entry, Report
+from ._statwalk import Entry, Report, Stat
 
 _Path = TypeVar("_Path", bound=str | bytes)
 _Item = TypeVar("_Item")
@@ -133,17 +133,47 @@ class _Ranking(Sequence[_Item], Generic[_Path, _Item]):
         return _html(self._heading(what), columns, rows, self.errors)
 
 
-class LargestEntries(_Ranking[AnyStr, Entry[AnyStr]]):
+class LargestEntry(NamedTuple, Generic[AnyStr]):
+    """An entry that is no directory, with its bytes. `entry` has its other attributes."""
+
+    path: AnyStr
+    allocated: int
+    apparent: int
+    entry: Entry[AnyStr]
+
+    @property
+    def name(self) -> AnyStr:
+        return self.entry.name
+
+    @property
+    def stat(self) -> Stat:
+        return self.entry.stat
+
+    @property
+    def depth(self) -> int:
+        return self.entry.depth
+
+    # mypy takes the tuple of each kind of text for another class.
+    def __fspath__(self) -> AnyStr:  # type: ignore[misc]
+        return self.path
+
+
+class LargestEntries(_Ranking[AnyStr, LargestEntry[AnyStr]]):
     """The largest entries of a tree that are no directories, the largest first."""
 
     __slots__ = ()
 
     def _table(self) -> _Table:
-        rows = [(_human(self._size(entry)), _shown(entry.path)) for entry in self]
+        rows = [
+            (_human(e.apparent if self.by == "apparent" else e.allocated), _shown(e.path))
+            for e in self
+        ]
         return f"the {len(self):,} largest by {self.by} bytes", (self.by, "path"), rows
 
-    def _size(self, entry: Entry[AnyStr]) -> int:
-        return entry.stat.st_size if self.by == "apparent" else entry.stat.st_blocks * 512
+
+def largest_entry(entry: Entry[AnyStr]) -> LargestEntry[AnyStr]:
+    """An entry with its bytes."""
+    return LargestEntry(entry.path, entry.stat.st_blocks * 512, entry.stat.st_size, entry)
 
 
 class Group(NamedTuple):
@@ -308,6 +338,7 @@ def _html(
     columns: Iterable[str],
     rows: Sequence[tuple[str, ...]],
     errors: Sequence[OSError],
+    count: int | None = None,
 ) -> str:
     def line(cells: Iterable[str], kind: str) -> str:
         return (
@@ -315,7 +346,7 @@ def _html(
         )
 
     body = "".join(line(row, "td") for row in rows[: 2 * _LINES])
-    left = len(rows) - 2 * _LINES
+    left = (len(rows) if count is None else count) - min(len(rows), 2 * _LINES)
     more = f"<p>{_more(left, 'lines')}</p>" if left > 0 else ""
     said = "".join(f"<p>error: {html.escape(_shown(str(error)))}</p>" for error in errors[:3])
     return (

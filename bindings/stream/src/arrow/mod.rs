@@ -10,6 +10,7 @@
 //! <https://arrow.apache.org/docs/format/CStreamInterface.html>.
 
 mod bytes;
+mod cell;
 mod stream;
 mod table;
 
@@ -17,5 +18,6 @@ pub use arrow_array::RecordBatch;
 pub use arrow_array::ffi::{FFI_ArrowArray as ArrowArray, FFI_ArrowSchema as ArrowSchema};
 pub use arrow_array::ffi_stream::FFI_ArrowArrayStream as ArrowArrayStream;
 pub use bytes::{from_bytes, to_bytes};
+pub use cell::Cell;
 pub use stream::{AtIncomplete, stream, stream_of, stream_of_rest};
-pub use table::{TableType, array, type_word};
+pub use table::{STAT, TableType, array, bits_of, type_word, words};
