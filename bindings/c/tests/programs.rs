@@ -32,6 +32,25 @@ fn library() -> &'static Path {
     })
 }
 
+/// The words of pkg-config for a program that holds the library.
+fn static_words() -> Vec<String> {
+    let prefix = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("installed");
+    let (lib, folder) = (prefix.join("lib"), prefix.join("lib/pkgconfig"));
+    std::fs::create_dir_all(&folder).unwrap();
+    // The archive alone, so that no program takes the shared library.
+    let _ = std::fs::remove_file(lib.join("libstatwalk.a"));
+    symlink(library().join("libstatwalk.a"), lib.join("libstatwalk.a")).unwrap();
+    let text = include_str!("../statwalk.pc.in")
+        .replace("@PREFIX@", prefix.to_str().unwrap())
+        .replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+    std::fs::write(folder.join("statwalk.pc"), text).unwrap();
+    let mut ask = Command::new("pkg-config");
+    ask.args(["--static", "--libs", "statwalk"]);
+    let words = succeeds(ask.env("PKG_CONFIG_PATH", folder)).stdout;
+    let words = String::from_utf8(words).unwrap();
+    words.split_whitespace().map(str::to_owned).collect()
+}
+
 /// Builds a program, and gives its path.
 fn build(source: &str, name: &str, more: &[&str]) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
@@ -278,6 +297,42 @@ fn the_static_library_serves_as_well() {
             .arg("errors")
             .arg(scratch.path().join("tree")),
     );
+}
+
+/// The linker found no -lgcc_s, because that library has no static form. The compiler brings
+/// the unwinder that fits.
+#[test]
+fn a_static_program_links_by_the_words_of_pkg_config() {
+    if !has_program("pkg-config") {
+        eprintln!("skipped: needs pkg-config (a_static_program_links_by_the_words_of_pkg_config)");
+        return;
+    }
+    let scratch = tree();
+    let words = static_words();
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("by-pkg-config");
+    let sources: [(&str, &str, &[&str]); 2] =
+        [("cc", "behaviour.c", &["errors"]), ("c++", "loop.cpp", &[])];
+    for (compiler, source, case) in sources {
+        // With no word, the C library is shared.
+        for form in [None, Some("-static"), Some("-static-pie")] {
+            let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/programs")
+                .join(source);
+            let mut link = Command::new(compiler);
+            link.arg(source)
+                .arg("-I")
+                .arg(&include)
+                .arg("-o")
+                .arg(&program);
+            succeeds(link.args(form).args(&words));
+            succeeds(
+                Command::new(&program)
+                    .args(case)
+                    .arg(scratch.path().join("tree")),
+            );
+        }
+    }
 }
 
 #[test]
