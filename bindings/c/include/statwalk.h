@@ -19,8 +19,8 @@
 // - Strings that come with a length end with a NUL as well, but for columns.
 // - One thread at a time uses a walk, or tables. Any thread may cancel. A table that was taken
 //   is independent of the others.
-// - fork: only the process that began a scan may go on with it. In the child, calls for
-//   it answer SW_FAILED, its handles are closed without effect, and new scans work.
+// - fork: only the process that began a scan may go on with it. In the child, the first call
+//   for it answers SW_FAILED, its handles are closed without effect, and new scans work.
 // - The library installs no signal handler, prints nothing and reads no environment, but
 //   for SW_DEVICES, and for a fault of its own: then it prints a line and answers SW_FAILED.
 
@@ -534,8 +534,10 @@ void sw_table_free(struct sw_table *table);
 
 /// Turns a table into an array of Arrow without a copy, and frees it.
 ///
-/// `array` has the type of sw_arrow_schema.
-int sw_table_to_arrow(struct sw_table *table, struct ArrowArray *array);
+/// `array` has the type of sw_arrow_schema. In the child of a fork it is SW_FAILED, and the
+/// table stays.
+int sw_table_to_arrow(struct sw_table *table,
+                      struct ArrowArray *array);
 
 /// Gives the type of the tables of a scan: a struct with a child for each column.
 int sw_arrow_schema(const struct sw_scan *scan, struct ArrowSchema *schema);

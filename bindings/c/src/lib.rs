@@ -10,6 +10,7 @@
 mod border;
 mod columns;
 mod failures;
+mod process;
 mod scan;
 mod tables;
 mod walk;

@@ -18,6 +18,7 @@ use crate::columns::{
 use crate::failures::{
     ErrorItem, HeldError, SW_END, SW_ERROR, SW_OK, SW_VALUE, SW_WAITING, ScanReport,
 };
+use crate::process::Process;
 use crate::scan::ScanRequest;
 
 /// A scan that gives tables.
@@ -28,6 +29,7 @@ pub struct TablesHandle {
     error: Option<HeldError>,
     /// Apart from the tables, for other threads.
     canceller: Option<Canceller>,
+    process: Process,
 }
 
 /// A table with its pointers, which come first: a pointer to them leads to it.
@@ -36,6 +38,7 @@ struct OwnedTable {
     pointers: TablePointers,
     table: Table,
     table_type: TableType,
+    process: Process,
     /// Those that the pointers lead to.
     _odd_times: Vec<OddTimeRow>,
     _refusals: Vec<RefusalRow>,
@@ -67,6 +70,7 @@ pub unsafe extern "C" fn sw_tables_open(
             tables,
             table_type: TableType::of(request),
             error: None,
+            process: Process::current(),
         }));
         Ok(())
     })
@@ -93,16 +97,24 @@ pub unsafe extern "C" fn sw_tables_next(
         }
         // SAFETY: the caller gives tables that no other thread goes on with. Another
         // thread may read the canceller, so this borrows the other fields alone.
-        let (inner, table_type, error, place) = unsafe {
+        let (inner, table_type, error, process, place) = unsafe {
             let (inner, table_type) = (&mut (*tables).tables, &(*tables).table_type);
-            (inner, table_type, &mut (*tables).error, exclusive(table)?)
+            let process = (*tables).process;
+            (
+                inner,
+                table_type,
+                &mut (*tables).error,
+                process,
+                exclusive(table)?,
+            )
         };
         *place = std::ptr::null_mut();
+        process.check()?;
         let (timeout, is_endless) = patience(timeout_ms);
         loop {
             match inner.next_within(timeout)? {
                 Step::Value(table) => {
-                    *place = OwnedTable::give(table, table_type);
+                    *place = OwnedTable::give(table, table_type, process);
                     return Ok(SW_VALUE);
                 }
                 Step::Error(found) => {
@@ -119,7 +131,7 @@ pub unsafe extern "C" fn sw_tables_next(
 
 impl OwnedTable {
     /// The pointers of a table, which the caller gives back.
-    fn give(table: Table, table_type: &TableType) -> *mut TablePointers {
+    fn give(table: Table, table_type: &TableType, process: Process) -> *mut TablePointers {
         let odd = odd_times(table.columns());
         let refused = refusals(table.columns());
         let of = attributes(table.columns(), table_type.fields());
@@ -129,6 +141,7 @@ impl OwnedTable {
             _refusals: refused,
             _attributes: of,
             table_type: table_type.clone(),
+            process,
             table,
         });
         Box::into_raw(owned).cast()
@@ -169,7 +182,8 @@ pub unsafe extern "C" fn sw_tables_skip(tables: *mut TablesHandle, directory: u3
         }
         // SAFETY: the caller gives tables that no other thread goes on with; this
         // borrows that field alone, as above.
-        let inner = unsafe { &mut (*tables).tables };
+        let (inner, process) = unsafe { (&mut (*tables).tables, (*tables).process) };
+        process.check()?;
         let pruned = inner.prune(directory);
         (pruned.then_some(())).ok_or(Failure::Invalid("no directory with that number has come"))
     })
@@ -190,8 +204,8 @@ pub unsafe extern "C" fn sw_tables_is_skipped(tables: *const TablesHandle, direc
     }
     // SAFETY: the caller gives tables that no other thread goes on with; this borrows that
     // field alone, as above.
-    let inner = unsafe { &(*tables).tables };
-    inner.is_skipped(directory)
+    let (inner, process) = unsafe { (&(*tables).tables, (*tables).process) };
+    process.is_current() && inner.is_skipped(directory)
 }
 
 /// Stops the scan. Any thread may call it while the tables are open.
@@ -204,14 +218,9 @@ pub unsafe extern "C" fn sw_tables_cancel(tables: *const TablesHandle) {
     if tables.is_null() {
         return;
     }
-    // SAFETY: the tables are open. Nobody writes this field after sw_tables_open.
-    let canceller = unsafe { &(*tables).canceller };
-    // A panic was noted by the thread that goes on.
-    let _ = Failure::catch(|| {
-        if let Some(canceller) = canceller {
-            canceller.cancel();
-        }
-    });
+    // SAFETY: the tables are open. Nobody writes these fields after sw_tables_open.
+    let (canceller, process) = unsafe { (&(*tables).canceller, (*tables).process) };
+    process.cancel(canceller.as_ref());
 }
 
 /// Ends the scan, waits for its threads, and frees it. Tables that were taken stay.
@@ -256,7 +265,8 @@ pub unsafe extern "C" fn sw_table_free(table: *mut TablePointers) {
 
 /// Turns a table into an array of Arrow without a copy, and frees it.
 ///
-/// `array` has the type of sw_arrow_schema.
+/// `array` has the type of sw_arrow_schema. In the child of a fork it is SW_FAILED, and the
+/// table stays.
 ///
 /// # Safety
 ///
@@ -270,6 +280,8 @@ pub unsafe extern "C" fn sw_table_to_arrow(
         if table.is_null() || array.is_null() {
             return Err(Failure::Invalid("a pointer is NULL"));
         }
+        // SAFETY: the caller gives a table, which begins with its pointers.
+        unsafe { (*table.cast::<OwnedTable>()).process }.check()?;
         // SAFETY: as in sw_table_free.
         let OwnedTable {
             table, table_type, ..

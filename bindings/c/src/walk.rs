@@ -9,6 +9,7 @@ use statwalk_stream::{Entry, Failure, Step, Walk};
 
 use crate::border::{exclusive, guard, guard_unit, patience, shared};
 use crate::failures::{ErrorItem, HeldError, SW_END, SW_ERROR, SW_VALUE, SW_WAITING, ScanReport};
+use crate::process::Process;
 use crate::scan::ScanRequest;
 
 /// A regular file.
@@ -119,6 +120,7 @@ pub struct WalkHandle {
     error: Option<HeldError>,
     /// Apart from the walk, for other threads.
     canceller: Option<Canceller>,
+    process: Process,
 }
 
 /// Begins a scan. Entries come by sw_walk_next, and sw_walk_close ends it.
@@ -146,6 +148,7 @@ pub unsafe extern "C" fn sw_walk_open(
             walk,
             entry: nothing(),
             error: None,
+            process: Process::current(),
         }));
         Ok(())
     })
@@ -185,11 +188,13 @@ pub unsafe extern "C" fn sw_walk_next_within(
         }
         // SAFETY: the caller gives a walk that no other thread goes on with. Another
         // thread may read the canceller, so this borrows the other fields alone.
-        let (inner, held, error, place) = unsafe {
+        let (inner, held, error, process, place) = unsafe {
             let (inner, held) = (&mut (*walk).walk, &mut (*walk).entry);
-            (inner, held, &mut (*walk).error, exclusive(entry)?)
+            let process = (*walk).process;
+            (inner, held, &mut (*walk).error, process, exclusive(entry)?)
         };
         *place = std::ptr::null();
+        process.check()?;
         let (timeout, is_endless) = patience(timeout_ms);
         loop {
             match inner.next_within(timeout)? {
@@ -242,7 +247,8 @@ pub unsafe extern "C" fn sw_walk_skip(walk: *mut WalkHandle) -> c_int {
         }
         // SAFETY: the caller gives a walk that no other thread goes on with; this
         // borrows that field alone, as above.
-        let walk = unsafe { &mut (*walk).walk };
+        let (walk, process) = unsafe { (&mut (*walk).walk, (*walk).process) };
+        process.check()?;
         let pruned = walk.prune();
         (pruned.then_some(())).ok_or(Failure::Invalid("the last entry is no directory"))
     })
@@ -260,14 +266,9 @@ pub unsafe extern "C" fn sw_walk_cancel(walk: *const WalkHandle) {
     if walk.is_null() {
         return;
     }
-    // SAFETY: the walk is open. Nobody writes this field after sw_walk_open.
-    let canceller = unsafe { &(*walk).canceller };
-    // A panic was noted by the thread that goes on.
-    let _ = Failure::catch(|| {
-        if let Some(canceller) = canceller {
-            canceller.cancel();
-        }
-    });
+    // SAFETY: the walk is open. Nobody writes these fields after sw_walk_open.
+    let (canceller, process) = unsafe { (&(*walk).canceller, (*walk).process) };
+    process.cancel(canceller.as_ref());
 }
 
 /// Ends the scan, waits for its threads, and frees the walk. NULL is allowed.
