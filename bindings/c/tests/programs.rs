@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -53,12 +54,22 @@ fn static_words() -> Vec<String> {
 
 /// Builds a program, and gives its path.
 fn build(source: &str, name: &str, more: &[&str]) -> PathBuf {
+    match source.ends_with(".cpp") {
+        true => build_by("c++", "c++17", source, name, more),
+        false => build_by("cc", "gnu11", source, name, more),
+    }
+}
+
+/// As [`build`], by a compiler and in a standard of the language.
+fn build_by(compiler: &str, standard: &str, source: &str, name: &str, more: &[&str]) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let is_cpp = source.ends_with(".cpp");
-    let mut compile = Command::new(if is_cpp { "c++" } else { "cc" });
+    let mut compile = Command::new(compiler);
     compile.args(["-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]);
-    compile.arg(if is_cpp { "-std=c++17" } else { "-std=gnu11" });
+    compile.arg(format!("-std={standard}"));
+    if source.ends_with(".cpp") {
+        compile.args(["-Wshadow", "-Wconversion"]);
+    }
     compile
         .arg("-I")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"));
@@ -299,6 +310,69 @@ fn the_static_library_serves_as_well() {
     );
 }
 
+/// clang++ itself, or the one with a version.
+fn clang() -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let files = std::env::split_paths(&path).filter_map(|folder| std::fs::read_dir(folder).ok());
+    let names = files
+        .flatten()
+        .filter_map(|file| file.ok()?.file_name().into_string().ok());
+    let is_clang = |name: &String| {
+        let version = name.strip_prefix("clang++");
+        version.is_some_and(|rest| rest.chars().all(|c| c == '-' || c.is_ascii_digit()))
+    };
+    names.filter(is_clang).min_by_key(String::len)
+}
+
+/// Whether a compiler can use the views of its library: clang 15 and older cannot use those of
+/// libstdc++.
+fn knows_views(compiler: &str) -> bool {
+    let source = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("views.cpp");
+    let text = "#include <ranges>\nint main() { for (int i : std::views::iota(0) | \
+                std::views::filter([](int i) { return i > 0; }) | std::views::take(1)) return i; }\n";
+    std::fs::write(&source, text).unwrap();
+    let mut check = Command::new(compiler);
+    check.args(["-std=c++20", "-fsyntax-only"]).arg(source);
+    check.output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn the_header_of_cpp_holds_in_every_standard() {
+    let clang = clang();
+    if clang.is_none() {
+        eprintln!("skipped: needs clang++ (the_header_of_cpp_holds_in_every_standard)");
+    }
+    for compiler in ["c++".to_owned()].into_iter().chain(clang) {
+        let knows_views = knows_views(&compiler);
+        if !knows_views {
+            eprintln!("skipped: needs views (the_header_of_cpp_holds_in_every_standard)");
+        }
+        for standard in ["c++17", "c++20"] {
+            for source in ["ownership.cpp", "ranges.cpp"] {
+                if source == "ranges.cpp" && (standard == "c++17" || !knows_views) {
+                    continue;
+                }
+                let scratch = tree();
+                let name = format!("{compiler}-{standard}-{source}");
+                let program = build_by(&compiler, standard, source, &name, &[]);
+                succeeds(Command::new(program).arg(scratch.path().join("tree")));
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_any_bytes_are_those_of_the_header_of_cpp() {
+    let program = build("ownership.cpp", "ownership-names", &[]);
+    let scratch = Scratch::new().unwrap();
+    let root = scratch.path().join("tree");
+    for name in [&b"\xff\xfe/\n\x01"[..], b" /\t", b"'\"/\\0", b"--/*"] {
+        std::fs::create_dir_all(root.join(OsStr::from_bytes(name))).unwrap();
+    }
+    std::fs::write(root.join(OsStr::from_bytes(&[0xc3; 255])), "x").unwrap();
+    succeeds(Command::new(program).arg(root));
+}
+
 /// The linker found no -lgcc_s, because that library has no static form. The compiler brings
 /// the unwinder that fits.
 #[test]
@@ -403,8 +477,15 @@ fn sanitizers_find_no_fault() {
         &["ending_thread".as_ref(), tree.as_ref()],
         false,
     );
-    let cpp = build("loop.cpp", "loop-sanitized", &checks);
-    run(&cpp, &[tree.as_ref()], true);
+    for (source, standard) in [
+        ("loop.cpp", "c++17"),
+        ("ownership.cpp", "c++17"),
+        ("ranges.cpp", "c++20"),
+    ] {
+        let name = format!("{source}-sanitized");
+        let cpp = build_by("c++", standard, source, &name, &checks);
+        run(&cpp, &[tree.as_ref()], true);
+    }
 }
 
 fn has_program(name: &str) -> bool {
