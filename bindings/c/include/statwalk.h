@@ -348,6 +348,9 @@ typedef struct sw_error {
 } sw_error;
 
 /// The gaps of a scan.
+///
+/// It lies in the memory of the caller, so it keeps its size. New members take the place of
+/// reserved ones.
 typedef struct sw_report {
   /// Whether everything was read.
   bool is_complete;
@@ -365,6 +368,8 @@ typedef struct sw_report {
   uint64_t excluded;
   /// Other file systems that were not entered.
   uint64_t crossings;
+  /// 0, for members of later versions.
+  uint64_t reserved[8];
 } sw_report;
 
 /// A time since 1970, in UTC.

@@ -53,6 +53,9 @@ pub struct ErrorItem {
 }
 
 /// The gaps of a scan.
+///
+/// It lies in the memory of the caller, so it keeps its size. New members take the place of
+/// reserved ones.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScanReport {
@@ -72,6 +75,8 @@ pub struct ScanReport {
     pub excluded: u64,
     /// Other file systems that were not entered.
     pub crossings: u64,
+    /// 0, for members of later versions.
+    pub reserved: [u64; 8],
 }
 
 /// An error item and the memory of its strings.
@@ -124,6 +129,7 @@ impl ScanReport {
             vanished: gaps.vanished,
             excluded: gaps.excluded,
             crossings: gaps.crossings,
+            reserved: [0; 8],
         }
     }
 
