@@ -506,6 +506,12 @@ int sw_tables_open(const struct sw_scan *scan,
 /// read, which sw_tables_error describes; SW_WAITING; SW_END; SW_FAILED.
 int sw_tables_next(struct sw_tables *tables, int timeout_ms, struct sw_table **table);
 
+/// Gives a descriptor for poll(2) and event loops, as sw_walk_fd does.
+///
+/// A table or an error that has made it readable comes, also if a directory above was skipped
+/// since: sw_tables_is_skipped tells.
+int sw_tables_fd(struct sw_tables *tables);
+
 /// The error of the last SW_ERROR; NULL before the first. It is there until the next call
 /// of sw_tables_next.
 const struct sw_error *sw_tables_error(const struct sw_tables *tables);
@@ -573,6 +579,16 @@ int sw_walk_next(struct sw_walk *walk, const struct sw_entry **entry);
 int sw_walk_next_within(struct sw_walk *walk,
                         int timeout_ms,
                         const struct sw_entry **entry);
+
+/// Gives a descriptor for poll(2) and event loops, by which a program need not block.
+///
+/// It is readable when the next call of sw_walk_next has an entry, an error, the end or a
+/// failure at hand. So call sw_walk_next_within with a time of 0 until SW_WAITING, and then wait
+/// for the descriptor. Nobody but sw_walk_close closes it, and nobody reads it.
+///
+/// From the first call on, one more thread waits in the place of the caller. Each later call
+/// gives the same descriptor. SW_FAILED if the system has no descriptor or no thread.
+int sw_walk_fd(struct sw_walk *walk);
 
 /// The error of the last SW_ERROR; NULL before the first. It is there until the next
 /// call for the walk.

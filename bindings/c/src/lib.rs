@@ -11,6 +11,7 @@ mod border;
 mod columns;
 mod failures;
 mod process;
+mod readiness;
 mod scan;
 mod tables;
 mod walk;

@@ -19,12 +19,13 @@ use crate::failures::{
     ErrorItem, HeldError, SW_END, SW_ERROR, SW_OK, SW_VALUE, SW_WAITING, ScanReport,
 };
 use crate::process::Process;
+use crate::readiness::Reading;
 use crate::scan::ScanRequest;
 
 /// A scan that gives tables.
 #[derive(Debug)]
 pub struct TablesHandle {
-    tables: Tables,
+    tables: Reading<Tables>,
     table_type: TableType,
     error: Option<HeldError>,
     /// Apart from the tables, for other threads.
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn sw_tables_open(
         let tables = Tables::new(request)?;
         *place = Box::into_raw(Box::new(TablesHandle {
             canceller: tables.canceller().cloned(),
-            tables,
+            tables: Reading::new(tables),
             table_type: TableType::of(request),
             error: None,
             process: Process::current(),
@@ -112,7 +113,7 @@ pub unsafe extern "C" fn sw_tables_next(
         process.check()?;
         let (timeout, is_endless) = patience(timeout_ms);
         loop {
-            match inner.next_within(timeout)? {
+            match inner.step_within(timeout)? {
                 Step::Value(table) => {
                     *place = OwnedTable::give(table, table_type, process);
                     return Ok(SW_VALUE);
@@ -146,6 +147,28 @@ impl OwnedTable {
         });
         Box::into_raw(owned).cast()
     }
+}
+
+/// Gives a descriptor for poll(2) and event loops, as sw_walk_fd does.
+///
+/// A table or an error that has made it readable comes, also if a directory above was skipped
+/// since: sw_tables_is_skipped tells.
+///
+/// # Safety
+///
+/// `tables` is of sw_tables_open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_tables_fd(tables: *mut TablesHandle) -> c_int {
+    guard(|| {
+        if tables.is_null() {
+            return Err(Failure::Invalid("a pointer is NULL"));
+        }
+        // SAFETY: the caller gives tables that no other thread goes on with; this
+        // borrows that field alone, as above.
+        let (inner, process) = unsafe { (&mut (*tables).tables, (*tables).process) };
+        process.check()?;
+        inner.descriptor()
+    })
 }
 
 /// The error of the last SW_ERROR; NULL before the first. It is there until the next call
@@ -184,7 +207,8 @@ pub unsafe extern "C" fn sw_tables_skip(tables: *mut TablesHandle, directory: u3
         // borrows that field alone, as above.
         let (inner, process) = unsafe { (&mut (*tables).tables, (*tables).process) };
         process.check()?;
-        let pruned = inner.prune(directory);
+        let pruned = inner.ask(|tables| tables.prune(directory));
+        let pruned = pruned.unwrap_or(false);
         (pruned.then_some(())).ok_or(Failure::Invalid("no directory with that number has come"))
     })
 }
@@ -205,7 +229,7 @@ pub unsafe extern "C" fn sw_tables_is_skipped(tables: *const TablesHandle, direc
     // SAFETY: the caller gives tables that no other thread goes on with; this borrows that
     // field alone, as above.
     let (inner, process) = unsafe { (&(*tables).tables, (*tables).process) };
-    process.is_current() && inner.is_skipped(directory)
+    process.is_current() && (inner.scan()).is_some_and(|inner| inner.is_skipped(directory))
 }
 
 /// Stops the scan. Any thread may call it while the tables are open.
@@ -241,7 +265,11 @@ pub unsafe extern "C" fn sw_tables_close(
         }
         // SAFETY: sw_tables_open made the box, and the caller gives it back once.
         let handle = unsafe { Box::from_raw(tables) };
-        let ended = handle.tables.finish()?;
+        if let Err(forked) = handle.process.check() {
+            handle.tables.leave();
+            return Err(forked);
+        }
+        let ended = handle.tables.end()?;
         // SAFETY: the caller gives memory for a report, or null.
         Ok(unsafe { ScanReport::give(&ended, report) })
     })

@@ -10,6 +10,7 @@ use statwalk_stream::{Entry, Failure, Step, Walk};
 use crate::border::{exclusive, guard, guard_unit, patience, shared};
 use crate::failures::{ErrorItem, HeldError, SW_END, SW_ERROR, SW_VALUE, SW_WAITING, ScanReport};
 use crate::process::Process;
+use crate::readiness::Reading;
 use crate::scan::ScanRequest;
 
 /// A regular file.
@@ -115,7 +116,7 @@ pub struct WalkEntry {
 /// A scan that gives entries one after another.
 #[derive(Debug)]
 pub struct WalkHandle {
-    walk: Walk,
+    walk: Reading<Walk>,
     entry: WalkEntry,
     error: Option<HeldError>,
     /// Apart from the walk, for other threads.
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn sw_walk_open(
         let walk = Walk::new(&scan?.0)?;
         *place = Box::into_raw(Box::new(WalkHandle {
             canceller: walk.canceller().cloned(),
-            walk,
+            walk: Reading::new(walk),
             entry: nothing(),
             error: None,
             process: Process::current(),
@@ -197,9 +198,12 @@ pub unsafe extern "C" fn sw_walk_next_within(
         process.check()?;
         let (timeout, is_endless) = patience(timeout_ms);
         loop {
-            match inner.next_within(timeout)? {
+            match inner.step_within(timeout)? {
                 Step::Value(()) => {
-                    fill(held, &inner.entry());
+                    let walk = inner
+                        .scan()
+                        .ok_or(Failure::Invalid("the walk is not here"))?;
+                    fill(held, &walk.entry());
                     *place = held;
                     return Ok(SW_VALUE);
                 }
@@ -212,6 +216,32 @@ pub unsafe extern "C" fn sw_walk_next_within(
                 Step::End => return Ok(SW_END),
             }
         }
+    })
+}
+
+/// Gives a descriptor for poll(2) and event loops, by which a program need not block.
+///
+/// It is readable when the next call of sw_walk_next has an entry, an error, the end or a
+/// failure at hand. So call sw_walk_next_within with a time of 0 until SW_WAITING, and then wait
+/// for the descriptor. Nobody but sw_walk_close closes it, and nobody reads it.
+///
+/// From the first call on, one more thread waits in the place of the caller. Each later call
+/// gives the same descriptor. SW_FAILED if the system has no descriptor or no thread.
+///
+/// # Safety
+///
+/// `walk` is of sw_walk_open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_walk_fd(walk: *mut WalkHandle) -> c_int {
+    guard(|| {
+        if walk.is_null() {
+            return Err(Failure::Invalid("a pointer is NULL"));
+        }
+        // SAFETY: the caller gives a walk that no other thread goes on with; this
+        // borrows that field alone, as above.
+        let (walk, process) = unsafe { (&mut (*walk).walk, (*walk).process) };
+        process.check()?;
+        walk.descriptor()
     })
 }
 
@@ -249,7 +279,7 @@ pub unsafe extern "C" fn sw_walk_skip(walk: *mut WalkHandle) -> c_int {
         // borrows that field alone, as above.
         let (walk, process) = unsafe { (&mut (*walk).walk, (*walk).process) };
         process.check()?;
-        let pruned = walk.prune();
+        let pruned = walk.scan_mut().is_some_and(Walk::prune);
         (pruned.then_some(())).ok_or(Failure::Invalid("the last entry is no directory"))
     })
 }
@@ -287,7 +317,11 @@ pub unsafe extern "C" fn sw_walk_close(walk: *mut WalkHandle, report: *mut ScanR
         }
         // SAFETY: sw_walk_open made the box, and the caller gives it back once.
         let handle = unsafe { Box::from_raw(walk) };
-        let ended = handle.walk.finish()?;
+        if let Err(forked) = handle.process.check() {
+            handle.walk.leave();
+            return Err(forked);
+        }
+        let ended = handle.walk.end()?;
         // SAFETY: the caller gives memory for a report, or null.
         Ok(unsafe { ScanReport::give(&ended, report) })
     })

@@ -228,6 +228,11 @@ fn nobody_has_to_wait() {
 }
 
 #[test]
+fn an_event_loop_waits_by_a_descriptor() {
+    holds("readiness");
+}
+
+#[test]
 fn a_thread_with_a_small_stack_can_scan() {
     holds("small_stack");
 }
@@ -466,6 +471,7 @@ fn sanitizers_find_no_fault() {
         "early_exit",
         "skipping",
         "to_arrow",
+        "readiness",
     ] {
         run(&behaviour, &[case.as_ref(), tree.as_ref()], true);
     }

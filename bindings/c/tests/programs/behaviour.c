@@ -7,7 +7,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -53,6 +55,11 @@ static long walk_all(const char *root, uint32_t columns, int *status, sw_report 
     while ((got = sw_walk_next(walk, &entry)) > 0) count += got == SW_VALUE;
     *status = sw_walk_close(walk, report);
     return got == SW_FAILED ? -1 : count;
+}
+
+static int is_readable(int fd, int timeout_ms) {
+    struct pollfd event = {.fd = fd, .events = POLLIN};
+    return poll(&event, 1, timeout_ms) == 1 && event.revents == POLLIN;
 }
 
 static int early_exit(const char *root) {
@@ -244,6 +251,121 @@ static int waiting(const char *root) {
     return 0;
 }
 
+// An event loop, in which no call waits, has all that a walk has.
+static int readiness(const char *root) {
+    const char *roots[] = {root, "/usr"};
+    const sw_entry *entry;
+    sw_table *table;
+    int before = entries_in("/proc/self/fd");
+    for (int round = 0; round < 2; round++) {
+        int status, got, waits = 0;
+        long count = walk_all(roots[round], SW_SIZE, &status, NULL), found = 0;
+        sw_scan *scan = sw_scan_new(roots[round]);
+        sw_walk *walk;
+        CHECK(sw_scan_set_columns(scan, SW_SIZE) == SW_OK && sw_walk_open(scan, &walk) == SW_OK);
+        CHECK(sw_walk_next(walk, &entry) == SW_VALUE && entry->depth == 0);
+        int fd = sw_walk_fd(walk);
+        CHECK(fd >= 0 && sw_walk_fd(walk) == fd && fcntl(fd, F_GETFD) == FD_CLOEXEC);
+        // The entry of before is still there.
+        CHECK(strcmp(entry->path, roots[round]) == 0);
+        // With the root, whose rows are the first.
+        for (found = 1; (got = sw_walk_next_within(walk, 0, &entry)) != SW_END;) {
+            CHECK(got == SW_VALUE || got == SW_WAITING);
+            found += got == SW_VALUE;
+            if (got != SW_WAITING) {
+                CHECK(is_readable(fd, 0));
+                continue;
+            }
+            CHECK(sw_walk_skip(walk) == SW_FAILED);
+            CHECK(is_readable(fd, 60000));
+            // Now the call has something.
+            got = sw_walk_next_within(walk, 0, &entry);
+            CHECK(got == SW_VALUE || got == SW_END);
+            found += got == SW_VALUE;
+            waits++;
+        }
+        CHECK(found == count && (round == 0 || waits > 0));
+        CHECK(is_readable(fd, 0) && sw_walk_next_within(walk, 0, &entry) == SW_END);
+        CHECK(sw_walk_close(walk, NULL) == status && fcntl(fd, F_GETFD) == -1);
+        // Tables, with waits of any length. Some directory is skipped while nothing is there.
+        sw_tables *tables;
+        CHECK(sw_tables_open(scan, &tables) == SW_OK);
+        fd = sw_tables_fd(tables);
+        CHECK(fd >= 0);
+        for (found = 0; (got = sw_tables_next(tables, found % 3 - 1, &table)) != SW_END;) {
+            CHECK(got == SW_VALUE || got == SW_WAITING);
+            if (got == SW_WAITING) {
+                CHECK(is_readable(fd, 60000));
+                continue;
+            }
+            found += table->len;
+            sw_table_free(table);
+        }
+        CHECK(found == count && sw_tables_close(tables, NULL) == status);
+        sw_scan_free(scan);
+    }
+    // A scan that ends early, in each state: asked, waiting, with a step that nobody took.
+    for (int round = 0; round < 24; round++) {
+        sw_scan *scan = sw_scan_new("/usr");
+        sw_walk *walk;
+        sw_tables *tables;
+        uint32_t top = 0;
+        CHECK(sw_walk_open(scan, &walk) == SW_OK && sw_tables_open(scan, &tables) == SW_OK);
+        // The root, after tables of nothing but ends.
+        for (bool is_root = false; !is_root; sw_table_free(table)) {
+            CHECK(sw_tables_next(tables, -1, &table) == SW_VALUE);
+            is_root = table->ids != NULL;
+            if (is_root) top = table->ids[0];
+        }
+        int got = SW_VALUE, fd = sw_walk_fd(walk), of_tables = sw_tables_fd(tables);
+        CHECK(fd >= 0 && of_tables >= 0 && fd != of_tables);
+        if (round % 3) {
+            while (sw_walk_next_within(walk, 0, &entry) == SW_VALUE) {}
+            while ((got = sw_tables_next(tables, 0, &table)) == SW_VALUE) sw_table_free(table);
+        }
+        if (round % 3 == 2) CHECK(is_readable(fd, 60000) && is_readable(of_tables, 60000));
+        if (round % 2) {
+            // Nothing more comes but a table that was there already. Unless this machine is so
+            // busy that the scan was over before.
+            CHECK(sw_tables_skip(tables, top) == (got == SW_END ? SW_FAILED : SW_OK) ||
+                  sw_tables_next(tables, 0, &table) == SW_END);
+            long rows = 0;
+            while ((got = sw_tables_next(tables, 0, &table)) != SW_END) {
+                CHECK(got == SW_WAITING ? is_readable(of_tables, 60000) : got == SW_VALUE);
+                if (got != SW_VALUE) continue;
+                rows += table->len;
+                sw_table_free(table);
+            }
+            CHECK(rows <= 16384);
+        }
+        if (round % 5 == 0) {
+            sw_walk_cancel(walk);
+            while ((got = sw_walk_next_within(walk, 0, &entry)) != SW_END)
+                CHECK(got != SW_WAITING || is_readable(fd, 60000));
+        }
+        CHECK(sw_walk_close(walk, NULL) >= 0 && sw_tables_close(tables, NULL) >= 0);
+        sw_scan_free(scan);
+    }
+    CHECK(sw_walk_fd(NULL) == SW_FAILED && sw_tables_fd(NULL) == SW_FAILED);
+    CHECK(soon_has("/proc/self/fd", before) && soon_has("/proc/self/task", 3));
+    // Without a descriptor to be had, the walk goes on as it was.
+    sw_scan *scan = sw_scan_new(root);
+    sw_walk *walk;
+    struct rlimit files, none = {0, 0};
+    CHECK(sw_walk_open(scan, &walk) == SW_OK && sw_walk_next(walk, &entry) == SW_VALUE);
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
+    none.rlim_max = files.rlim_max;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    int number = 0, failed = sw_walk_fd(walk);
+    sw_failure(&number);
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+    CHECK(failed == SW_FAILED && number == EMFILE);
+    while (sw_walk_next(walk, &entry) > 0) {}
+    CHECK(sw_walk_close(walk, NULL) >= 0);
+    sw_scan_free(scan);
+    return 0;
+}
+
 static void *on_small_stack(void *root) {
     int status;
     long count = walk_all(root, SW_STAT, &status, NULL);
@@ -263,7 +385,7 @@ static int small_stack(const char *root) {
 }
 
 static int in_child(const char *root, sw_walk *walk, sw_tables *tables, sw_table *table,
-                    struct ArrowArrayStream *stream) {
+                    struct ArrowArrayStream *stream, bool has_fd) {
     const sw_entry *entry;
     sw_table *next;
     int status;
@@ -285,7 +407,9 @@ static int in_child(const char *root, sw_walk *walk, sw_tables *tables, sw_table
     // A scan of the child makes none of the parent its own.
     CHECK(walk_all(root, SW_STAT, &status, NULL) > 1 && status == SW_OK);
     CHECK(sw_walk_next(walk, &entry) == SW_FAILED && strstr(sw_failure(NULL), "fork"));
+    int files = entries_in("/proc/self/fd"), fd = has_fd ? 1 : 0;
     CHECK(sw_walk_close(walk, NULL) == SW_FAILED);
+    CHECK(entries_in("/proc/self/fd") == files - fd);
     CHECK(sw_tables_close(tables, NULL) == SW_FAILED);
     return 0;
 }
@@ -306,14 +430,21 @@ static int after_fork(const char *root) {
         // From some hundreds on, rows of many entries are at hand.
         for (int taken = 0; taken < 500; taken++) CHECK(sw_walk_next(walk, &entry) == SW_VALUE);
         CHECK(sw_tables_next(tables, -1, &table) == SW_VALUE);
+        // A thread that waits in the place of the caller, and has the scan or waits for it.
+        int fd = round % 2 ? sw_walk_fd(walk) : -1;
+        CHECK(fd >= 0 || round % 2 == 0);
+        for (int taken = round % 4 == 1 ? 0 : 5000; taken < 5000; taken++)
+            if (sw_walk_next_within(walk, 0, &entry) == SW_WAITING) break;
         pid_t child = fork();
         if (child == 0) {
             alarm(120);
-            _exit(in_child(root, walk, tables, table, &stream));
+            CHECK(sw_walk_fd(walk) == SW_FAILED && strstr(sw_failure(NULL), "fork"));
+            _exit(in_child(root, walk, tables, table, &stream, fd >= 0));
         }
         int status;
         CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
         // The parent goes on.
+        CHECK(fd == -1 || is_readable(fd, 60000));
         CHECK(sw_walk_next(walk, &entry) == SW_VALUE);
         array.release(&array);
         CHECK(sw_table_to_arrow(table, &array) == SW_OK);
@@ -512,7 +643,7 @@ int main(int argc, char **argv) {
         {"after_fork", after_fork}, {"signals", signals},         {"one_directory", one_directory},
         {"unreadable", unreadable}, {"ending_thread", ending_thread},
         {"limits", limits},         {"skipping", skipping},
-        {"to_arrow", to_arrow},
+        {"to_arrow", to_arrow},     {"readiness", readiness},
     };
     if (argc < 3) return 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
