@@ -551,7 +551,12 @@ int sw_table_to_arrow(struct sw_table *table,
                       struct ArrowArray *array);
 
 /// Gives the type of the tables of a scan: a struct with a child for each column.
-int sw_arrow_schema(const struct sw_scan *scan, struct ArrowSchema *schema);
+///
+/// Paths and names are text: a byte that is no UTF-8 is `\xNN` with two upper-case digits, and
+/// a backslash before an x is `\x5C`. The tables themselves have the bytes. `child` is the number
+/// of a directory, and `dir` that of the directory in which an entry lies.
+int sw_arrow_schema(const struct sw_scan *scan,
+                    struct ArrowSchema *schema);
 
 /// Begins a scan as a stream of Arrow. Its release callback ends the scan.
 ///

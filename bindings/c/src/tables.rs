@@ -323,6 +323,10 @@ pub unsafe extern "C" fn sw_table_to_arrow(
 
 /// Gives the type of the tables of a scan: a struct with a child for each column.
 ///
+/// Paths and names are text: a byte that is no UTF-8 is `\xNN` with two upper-case digits, and
+/// a backslash before an x is `\x5C`. The tables themselves have the bytes. `child` is the number
+/// of a directory, and `dir` that of the directory in which an entry lies.
+///
 /// # Safety
 ///
 /// `scan` is of sw_scan_new, and `schema` leads to memory for a schema.

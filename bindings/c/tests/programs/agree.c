@@ -147,6 +147,26 @@ static int column(const struct ArrowSchema *schema, const char *name) {
     return -1;
 }
 
+// The bytes of a text in a table of Arrow: \xNN is a byte that is no UTF-8.
+static size_t unescape(const char *text, size_t len, char *bytes) {
+    static const char digits[] = "0123456789ABCDEF";
+    size_t made = 0;
+    for (size_t i = 0; i < len; i++) {
+        const char *high = NULL, *low = NULL;
+        if (i + 3 < len && text[i] == '\\' && text[i + 1] == 'x') {
+            high = memchr(digits, text[i + 2], 16);
+            low = memchr(digits, text[i + 3], 16);
+        }
+        if (high && low) {
+            bytes[made++] = (char)((high - digits) * 16 + (low - digits));
+            i += 3;
+        } else {
+            bytes[made++] = text[i];
+        }
+    }
+    return made;
+}
+
 static void of_arrow(facts *all, const sw_scan *scan) {
     struct ArrowArrayStream stream;
     struct ArrowSchema schema;
@@ -160,7 +180,11 @@ static void of_arrow(facts *all, const sw_scan *scan) {
 #define BUFFER(name, type, n) ((const type *)table.children[column(&schema, name)]->buffers[n])
         const int64_t *offsets = BUFFER("path", int64_t, 1);
         for (int64_t i = 0; i < table.length; i++) {
-            fact *f = add(all, BUFFER("path", char, 2) + offsets[i], offsets[i + 1] - offsets[i]);
+            size_t len = offsets[i + 1] - offsets[i];
+            char *bytes = malloc(len + 1);
+            len = unescape(BUFFER("path", char, 2) + offsets[i], len, bytes);
+            fact *f = add(all, bytes, len);
+            free(bytes);
             f->ino = BUFFER("ino", uint64_t, 1)[i], f->dev = BUFFER("dev", uint64_t, 1)[i];
             f->size = BUFFER("size", uint64_t, 1)[i];
             f->allocated = BUFFER("allocated", uint64_t, 1)[i];
