@@ -467,7 +467,8 @@ int sw_scan_add_root(struct sw_scan *scan, const char *root);
 
 /// Asks for columns: SW_SIZE | SW_MTIME and others. They decide the system calls.
 ///
-/// SW_NAME, SW_TYPE and SW_PATH alone need no call for an entry.
+/// SW_NAME and SW_PATH alone need no call for an entry, and tell directories from others.
+/// SW_TYPE needs one where the file system lists no types.
 int sw_scan_set_columns(struct sw_scan *scan, uint32_t columns);
 
 /// Sets options: SW_ONE_FILE_SYSTEM and its neighbours.

@@ -105,7 +105,8 @@ pub unsafe extern "C" fn sw_scan_add_root(scan: *mut ScanRequest, root: *const c
 
 /// Asks for columns: SW_SIZE | SW_MTIME and others. They decide the system calls.
 ///
-/// SW_NAME, SW_TYPE and SW_PATH alone need no call for an entry.
+/// SW_NAME and SW_PATH alone need no call for an entry, and tell directories from others.
+/// SW_TYPE needs one where the file system lists no types.
 ///
 /// # Safety
 ///

@@ -47,10 +47,28 @@ impl Entry {
         [&self.directory, &self.name[..]].concat()
     }
 
+    /// The type; by a call where neither the listing nor the scan has it.
+    fn own_type(&self, py: Python<'_>) -> PyResult<FileType> {
+        if self.attributes.kind != FileType::Unknown {
+            return Ok(self.attributes.kind);
+        }
+        let path = self.path_bytes();
+        let looked = py.detach(|| std::fs::symlink_metadata(OsStr::from_bytes(&path)));
+        match looked {
+            Ok(metadata) if metadata.is_dir() => Ok(FileType::Directory),
+            Ok(metadata) if metadata.is_file() => Ok(FileType::File),
+            Ok(metadata) if metadata.is_symlink() => Ok(FileType::Symlink),
+            Ok(_) => Ok(FileType::Unknown),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(FileType::Unknown),
+            Err(error) => Err(os_error(py, error.raw_os_error(), &path, self.is_text)),
+        }
+    }
+
     /// Whether the entry, or what a link leads to, is of a type.
     fn is(&self, py: Python<'_>, kind: FileType, follow_symlinks: bool) -> PyResult<bool> {
-        if self.attributes.kind != FileType::Symlink || !follow_symlinks {
-            return Ok(self.attributes.kind == kind);
+        let own = self.own_type(py)?;
+        if own != FileType::Symlink || !follow_symlinks {
+            return Ok(own == kind);
         }
         let path = self.path_bytes();
         match py.detach(|| std::fs::metadata(OsStr::from_bytes(&path))) {
@@ -89,8 +107,8 @@ impl Entry {
         self.is(py, FileType::File, follow_symlinks)
     }
 
-    fn is_symlink(&self) -> bool {
-        self.attributes.kind == FileType::Symlink
+    fn is_symlink(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.own_type(py)? == FileType::Symlink)
     }
 
     /// No entry of Linux is one.

@@ -158,3 +158,35 @@ def test_a_sum_has_the_names_in_it(tree: Path) -> None:
     assert usage.get("absent", 7) == 7
     assert len(usage) == 2 and len(usage["empty"]) == 0 and usage["empty"]
     assert usage["a"] in usage
+
+
+def test_names_alone_know_directories(tmp_path: Path) -> None:
+    image, at = tmp_path / "image", tmp_path / "mounted"
+    at.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(8 << 20)
+    make = ["mkfs.ext4", "-q", "-O", "^filetype", str(image)]
+    for command in (make, ["mount", "-o", "loop", str(image), str(at)]):
+        try:
+            done = subprocess.run(command, capture_output=True).returncode == 0
+        except FileNotFoundError:
+            done = False
+        if not done:
+            pytest.skip("needs root and mkfs.ext4, to mount a file system without types")
+    try:
+        (at / "directory" / "below").mkdir(parents=True)
+        (at / "file").touch()
+        (at / "link").symlink_to("directory")
+        os.mkfifo(at / "fifo")
+        theirs = {e.path: e for e in os.scandir(at)}
+        ours = {e.path: e for e in statwalk.scan(at, fields="name", max_depth=1)}
+        assert theirs.keys() == ours.keys()
+        for path, entry in ours.items():
+            assert entry.is_symlink() == theirs[path].is_symlink()
+            for follow in (True, False):
+                other = theirs[path]
+                assert entry.is_dir(follow_symlinks=follow) == other.is_dir(follow_symlinks=follow)
+                assert entry.is_file(follow_symlinks=follow) == other.is_file(follow_symlinks=follow)
+        assert {e.name for e in statwalk.scan(at, fields="name")} > {"below", "file"}
+    finally:
+        subprocess.run(["umount", str(at)], check=True)

@@ -93,12 +93,19 @@ impl Request {
         self.has_paths
     }
 
-    /// The fields of the engine that the columns need.
+    /// The fields of the engine that the columns need. Where that are names alone, only
+    /// directories are told from others.
     #[must_use]
     pub fn fields(&self) -> Fields {
-        match self.has_paths {
-            true => self.fields | Fields::TYPE | Fields::NAME,
-            false => self.fields | Fields::TYPE,
+        let names = match self.has_paths {
+            true => Fields::NAME,
+            false => Fields::NONE,
+        };
+        let fields = self.fields | names;
+        match fields == Fields::NAME {
+            // Names alone: a type can cost a call for each entry.
+            true => fields,
+            false => fields | Fields::TYPE,
         }
     }
 

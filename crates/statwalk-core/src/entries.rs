@@ -91,7 +91,7 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn entries(&self) -> Result<Entries, Error> {
-        let fields = Fields::NAME | Fields::TYPE | self.wanted_fields();
+        let fields = Fields::NAME | self.fields_of_rows();
         Ok(Entries {
             ordered: self.clone().fields(fields).ordered_rows()?,
             fields,

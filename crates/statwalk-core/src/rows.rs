@@ -99,7 +99,7 @@ impl Rows {
         self.tables.entries.is_empty()
     }
 
-    /// The fields that were asked for, the type among them.
+    /// The fields that were asked for, the type among them unless names are alone.
     #[must_use]
     pub fn fields(&self) -> Fields {
         self.stock.fields
@@ -237,7 +237,7 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn rows(&self) -> Result<GatheredRows, Error> {
-        let fields = Fields::TYPE | self.wanted_fields();
+        let fields = self.fields_of_rows();
         let stock = Arc::new(Stock {
             fields,
             spare: Mutex::default(),

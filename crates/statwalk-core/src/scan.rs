@@ -183,12 +183,19 @@ impl Scan {
         }
     }
 
-    /// The fields that the caller asked for.
-    pub(crate) fn wanted_fields(&self) -> Fields {
-        self.fields
+    /// The fields of rows: the type comes with others for nothing, but not with names alone.
+    pub(crate) fn fields_of_rows(&self) -> Fields {
+        match self.fields == Fields::NAME {
+            true => Fields::NAME,
+            false => self.fields | Fields::TYPE,
+        }
     }
 
     /// Reads these fields besides those that the sink needs.
+    ///
+    /// Where rows or entries have [`Fields::NAME`] alone, only directories are told from
+    /// others: the type of another entry is [`Unknown`](crate::FileType::Unknown) if the
+    /// listing has none, because it would cost a call for each.
     pub fn fields(mut self, fields: Fields) -> Scan {
         self.fields = fields;
         self

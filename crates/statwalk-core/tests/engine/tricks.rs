@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use statwalk_core::tuning::{Calls, Freshness, Sharing, StatOrder, TypeSource};
 use statwalk_core::{
-    Batch, Collect, Context, Fields, Origin, Outcome, RootTotals, Scan, Sink, Source, Totals,
+    Batch, Collect, Context, Fields, FileType, Next, Origin, Outcome, RootTotals, Scan, Sink,
+    Source, Totals,
 };
 use statwalk_testkit::fault_fs::{self, FaultFs, FaultFsBuilder, Latency, Where};
 use statwalk_testkit::mounts::FileSystem;
@@ -296,6 +297,32 @@ fn one_directory_among_many_files_is_likely_wherever_it_is_listed() {
                 outcome.report.calls
             );
         }
+        // Rows and entries have names alone, too, and know each directory.
+        let scan = Scan::new(&tree).source(Source::Posix).fields(Fields::NAME);
+        let mut rows = scan.ordered_rows().unwrap();
+        let (mut files, mut dirs) = (0, 0);
+        loop {
+            match rows.next_within(Duration::MAX) {
+                Next::Value(rows) => {
+                    files += rows.len();
+                    dirs += rows.directories().len();
+                }
+                Next::End => break,
+                next => panic!("{next:?}"),
+            }
+        }
+        assert_eq!((files, dirs), (3_000, 2), "{name}");
+        let calls = rows.finish().calls;
+        assert!(calls < 40, "{name}: {calls}");
+        let mut entries = scan.entries().unwrap();
+        let dirs = entries.by_ref().filter(|entry| {
+            let kind = entry.as_ref().unwrap().file_type();
+            assert_ne!(kind, FileType::File);
+            kind == FileType::Directory
+        });
+        assert_eq!(dirs.count(), 2);
+        let calls = entries.finish().calls;
+        assert!(calls < 40, "{name}: {calls}");
         // Types cost a stat of each entry.
         let types = scan_with(&tree, Calls::default(), &Totals::new().without_sizes());
         assert_eq!((types.output[0].dirs, types.output[0].files), (2, 3_000));
