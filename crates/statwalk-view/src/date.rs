@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::fmt::strtime::{BrokenDownTime, Config};
+use jiff::fmt::strtime::{BrokenDownTime, Config, PosixCustom};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -51,8 +51,42 @@ impl DateStyle {
     }
 
     fn write(&self, moment: &Zoned) -> Result<String, jiff::Error> {
-        BrokenDownTime::from(moment).to_string_with_config(&Config::new(), &self.format)
+        let config = Config::new().custom(PosixCustom::new());
+        let exact = BrokenDownTime::from(moment);
+        // jiff rounds `%s` towards 1970. A moment without a fraction has nothing to round.
+        let whole = BrokenDownTime::from(&moment.with().subsec_nanosecond(0).build()?);
+        let mut text = String::new();
+        for piece in pieces(&self.format) {
+            let moment = match conversion(piece) {
+                Some('s') => &whole,
+                _ => &exact,
+            };
+            text += &moment.to_string_with_config(&config, piece)?;
+        }
+        Ok(text)
     }
+}
+
+/// Divides a format into its conversions and the texts between them.
+fn pieces(format: &str) -> impl Iterator<Item = &str> {
+    let mut rest = format;
+    std::iter::from_fn(move || {
+        let end = match rest.strip_prefix('%') {
+            None => rest.find('%').unwrap_or(rest.len()),
+            Some(inner) => inner
+                .char_indices()
+                .find(|&(_, sign)| sign == '%' || sign.is_alphabetic())
+                .map_or(rest.len(), |(at, sign)| 1 + at + sign.len_utf8()),
+        };
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Returns the letter of a conversion; absent for a text.
+fn conversion(piece: &str) -> Option<char> {
+    piece.strip_prefix('%')?.chars().next_back()
 }
 
 impl Default for DateStyle {
@@ -75,6 +109,13 @@ impl FromStr for DateStyle {
             (_, Some(format)) => format,
             _ => return Err(DateStyleError { about_format: None }),
         };
+        // jiff has them, and date(1) prints them as they stand.
+        let foreign = |piece: &&str| matches!(conversion(piece), Some('f' | 'Q'));
+        if let Some(piece) = pieces(format).find(foreign) {
+            return Err(DateStyleError {
+                about_format: Some(format!("date has no conversion {piece}")),
+            });
+        }
         let style = DateStyle {
             format: format.to_owned(),
         };
@@ -119,9 +160,30 @@ mod tests {
         check("iso", i64::MIN, "1677-09-20");
     }
 
+    /// jiff rounds `%s` towards 1970, and by itself has other forms than the C locale.
+    #[test]
+    fn conversions_are_those_of_date() {
+        let ns = 1_772_700_429_012_345_678;
+        for (style, ns, expected) in [
+            ("+%s", -500_000_000, "-1"),
+            ("+%s %S %N", -500_000_000, "-1 59 500000000"),
+            ("+%-s%%s", -1_000_000_001, "-2%s"),
+            ("+%s", i64::MIN, "-9223372037"),
+            ("+%c", ns, "Thu Mar  5 08:47:09 2026"),
+            ("+%x %X", ns, "03/05/26 08:47:09"),
+            ("+%r", ns, "08:47:09 AM"),
+        ] {
+            let parsed: DateStyle = style.parse().unwrap();
+            let text = parsed.text(ns, &TimeZone::UTC);
+            assert_eq!(text.as_deref(), Some(expected), "{style} {ns}");
+        }
+    }
+
     #[test]
     fn other_texts_are_refused() {
-        for text in ["", "locale", "+%", "+%!", "%Y", "ISO"] {
+        for text in [
+            "", "locale", "+%", "+%!", "%Y", "ISO", "+%f", "+%T%.3f", "+%:Q",
+        ] {
             let error = text.parse::<DateStyle>().unwrap_err().to_string();
             assert!(
                 !error.is_empty() && !error.contains('\n'),

@@ -143,6 +143,7 @@ const FLAGS: &[(&str, Fate)] = &[
             &["--time", "--time-style", "long-iso"],
             &["--time=ctime", "--time-style=iso"],
             &["--time=atime", "--time-style=+%s %j"],
+            &["--time", "--time-style=+%c; %x %X; %r"],
         ]),
     ),
     ("-X", Rows(&[&["-X", "patterns"]])),
@@ -500,6 +501,10 @@ fn times_without_a_meaning_are_refused() {
             "must be full-iso, long-iso, iso or +FORMAT",
         ),
         (&["--time", "--time-style=+%!"], "for --time-style: "),
+        (
+            &["--time", "--time-style=+%.3f"],
+            "date has no conversion %.3f",
+        ),
         (&["--inodes", "--count"], "cannot be used with"),
         (&["--inodes", "--min-size=1M"], "cannot be used with"),
         (&["--inodes", "-A"], "cannot be used with"),
