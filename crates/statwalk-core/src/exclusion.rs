@@ -90,6 +90,9 @@ impl Exclusions {
 
     /// Whether to leave out what `.gitignore` files name: those in the tree,
     /// and those above a root up to the top of its repository.
+    ///
+    /// A directory with an entry `.git` is the top of a repository, and the files above
+    /// it do not count below it.
     #[must_use]
     pub fn gitignore(mut self, leave_out: bool) -> Exclusions {
         self.gitignore = leave_out;
@@ -188,6 +191,21 @@ impl IgnoreRules {
             }
         }
         (Some(chain), not_read)
+    }
+
+    /// Whether a file above could leave something out.
+    pub(crate) fn have_patterns(&self) -> bool {
+        self.above.is_some()
+    }
+
+    /// The rules at the top of a repository below: git applies no file from outside.
+    pub(crate) fn of_repository(&self) -> Arc<IgnoreRules> {
+        Arc::new(IgnoreRules {
+            directory: self.root.real.clone(),
+            file: IgnoreFile::default(),
+            above: None,
+            root: Arc::clone(&self.root),
+        })
     }
 
     /// The rules with those of one more directory, whose `.gitignore` holds `text`.

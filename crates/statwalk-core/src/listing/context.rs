@@ -272,9 +272,14 @@ impl<D: DirectorySource> ScanContext<D> {
         dir: &DirHandle,
     ) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
         let (above, mut not_read) = self.options.rules_above(place);
-        let Some(above) = above else {
+        let Some(mut above) = above else {
             return (None, not_read);
         };
+        // A root has the rules of its repository already.
+        let is_below = matches!(place, Place::Child(..)) && above.have_patterns();
+        if is_below && self.source.holds_repository(dir) {
+            above = above.of_repository();
+        }
         let text = self.source.read_gitignore(dir).transpose();
         match text.map(|text| above.with(place, &text?)) {
             None => (Some(above), not_read),

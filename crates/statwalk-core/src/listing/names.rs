@@ -36,12 +36,12 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether a file of this name decides about other entries by its content.
-    /// The kernel must read it then.
+    /// Whether an entry of this name decides about others: a file by its content, `.git` by
+    /// being there. The kernel must read the directory then.
     #[inline]
-    pub(crate) fn decide_by_content(&self, name: &[u8]) -> bool {
+    pub(crate) fn decide_about_others(&self, name: &[u8]) -> bool {
         let exclusions = &self.options.exclusions;
-        (exclusions.reads_gitignore() && name == b".gitignore")
+        (exclusions.reads_gitignore() && matches!(name, b".gitignore" | b".git"))
             || (exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG")
     }
 

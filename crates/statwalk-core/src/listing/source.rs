@@ -215,6 +215,11 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// Whether a directory is the top of a git repository.
+    fn holds_repository(&self, _dir: &DirHandle) -> bool {
+        false
+    }
+
     /// Whether two mounts of one device have two numbers.
     fn tells_mounts_apart(&self) -> bool {
         true

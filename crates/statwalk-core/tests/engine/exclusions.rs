@@ -438,3 +438,60 @@ fn gitignore_above_a_root_counts_only_within_a_repository() {
     );
     assert!(found.contains("/src/keep.o") && !found.contains("/src/main.o"));
 }
+
+/// Each repository has its own rules: the sums of one do not depend on the root of the scan.
+#[test]
+fn gitignore_does_not_reach_into_another_repository() {
+    let scratch = Scratch::new().unwrap();
+    let top = scratch.path().join("outer");
+    let tree = "
+        a.log 1
+        plain/
+        plain/a.log 1
+        inner/
+        inner/a.log 1
+        inner/a.tmp 1
+        inner/build/
+        inner/build/o 1
+        inner/deep/
+        inner/deep/a.log 1
+        left-out/
+        left-out/a 1
+    ";
+    tree_text::parse(tree).unwrap().materialise(&top).unwrap();
+    std::fs::write(top.join(".gitignore"), "*.log\nbuild/\nleft-out\n").unwrap();
+    std::fs::write(top.join("inner/.gitignore"), "*.tmp\n").unwrap();
+    let inner = top.join("inner");
+    let mut expected = BTreeSet::new();
+    for (repository, place) in [
+        (&top, "/"),
+        (&inner, "/inner/"),
+        (&top.join("left-out"), ""),
+    ] {
+        let files = or_skip!(listed_by_git(repository, repository));
+        // git names a repository in another one, and nothing in it.
+        let files = files.iter().filter(|file| !file.ends_with('/'));
+        expected.extend(files.map(|file| format!("{place}{file}")));
+    }
+    expected.retain(|file| file.starts_with('/'));
+    let files_of = |root: &Path, threads| {
+        let (mut found, _) = listed(root, Exclusions::new().gitignore(true), threads);
+        found.retain(|path| {
+            let on_disk = root.join(path.trim_start_matches('/'));
+            !path.contains("/.git/") && on_disk.is_file()
+        });
+        found
+    };
+    for threads in THREADS {
+        assert_eq!(files_of(&top, threads), expected);
+        let alone = files_of(&inner, threads);
+        let alone: BTreeSet<_> = alone.iter().map(|path| format!("/inner{path}")).collect();
+        let within = expected.iter().filter(|path| path.starts_with("/inner/"));
+        assert_eq!(alone, within.cloned().collect());
+    }
+    // A worktree and a submodule have a file of this name.
+    std::fs::remove_dir_all(inner.join(".git")).unwrap();
+    std::fs::write(inner.join(".git"), "gitdir: elsewhere\n").unwrap();
+    expected.insert("/inner/.git".to_owned());
+    assert_eq!(files_of(&top, 2), expected);
+}

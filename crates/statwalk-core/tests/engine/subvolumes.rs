@@ -182,6 +182,8 @@ fn links_exclusions_and_several_roots_agree() {
     let _mounted = or_skip!(filled(&at));
     std::fs::write(at.join("wide/.gitignore"), "*1\n!*11\n").unwrap();
     std::fs::create_dir_all(at.join("wide/below/n1")).unwrap();
+    std::fs::create_dir_all(at.join("wide/repository/.git")).unwrap();
+    std::fs::create_dir_all(at.join("wide/repository/n1/deep1")).unwrap();
     std::fs::create_dir_all(at.join("cache/inner")).unwrap();
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
     std::fs::write(at.join("cache/CACHEDIR.TAG"), tag).unwrap();

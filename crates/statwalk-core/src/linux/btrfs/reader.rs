@@ -295,7 +295,7 @@ impl Pass<'_> {
         // fs/btrfs/delayed-inode.c of Linux 6.18): a name could come twice.
         let is_new = entry.transid > self.reader.mounted.generation;
         let is_odd = kind == FileType::Unknown || !is_entry_name(name);
-        if is_new || is_odd || self.names.decide_by_content(name) {
+        if is_new || is_odd || self.names.decide_about_others(name) {
             self.is_kernels = true;
             return;
         }

@@ -93,7 +93,7 @@ impl<'a> Pass<'a> {
     #[inline]
     fn take(&mut self, entry: &DirectoryEntry<'_>) {
         let (options, name) = (self.options, entry.name);
-        if self.names.decide_by_content(name) {
+        if self.names.decide_about_others(name) {
             self.stop = Some(End::AskKernel);
             return;
         }

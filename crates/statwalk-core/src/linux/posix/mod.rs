@@ -291,6 +291,10 @@ impl DirectorySource for Posix {
         fd(dir).is_ok_and(open::is_cache_directory)
     }
 
+    fn holds_repository(&self, dir: &DirHandle) -> bool {
+        dir.fd().is_some_and(|fd| open::holds_repository(fd, self))
+    }
+
     fn read_gitignore(&self, dir: &DirHandle) -> Result<Option<Vec<u8>>, Failure> {
         match dir.fd() {
             Some(fd) => open::read_gitignore(fd, self),

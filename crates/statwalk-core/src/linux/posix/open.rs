@@ -241,28 +241,40 @@ pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
         .is_some_and(|start| start == CACHE_TAG)
 }
 
+/// Whether a directory has an entry `.git`, as the top of a repository has: a directory, or
+/// a file in a worktree and a submodule.
+pub(crate) fn holds_repository(dir: BorrowedFd<'_>, posix: &Posix) -> bool {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    open_listed(dir, c".git", flags, posix).is_ok()
+}
+
+/// Opens an entry that the directory may not have.
+fn open_listed(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    flags: OFlags,
+    posix: &Posix,
+) -> Result<OwnedFd, Errno> {
+    // autofs would request a mount for any name that it does not list.
+    let within = match posix.has_openat2 {
+        true => uninterrupted(|| openat2(dir, name, flags, Mode::empty(), ResolveFlags::NO_XDEV)),
+        false => Err(Errno::XDEV),
+    };
+    match within {
+        Err(Errno::XDEV) if !posix.is_autofs(dir) => {
+            uninterrupted(|| openat(dir, name, flags, Mode::empty()))
+        }
+        answer => answer,
+    }
+}
+
 /// The `.gitignore` of a directory, if it has one. A directory or a link of this name is
 /// none, as in git.
 pub(crate) fn read_gitignore(
     dir: BorrowedFd<'_>,
     posix: &Posix,
 ) -> Result<Option<Vec<u8>>, Failure> {
-    const NAME: &CStr = c".gitignore";
-    let file = open_file(|flags| {
-        // autofs would request a mount for any name that it does not list.
-        let within = match posix.has_openat2 {
-            true => {
-                uninterrupted(|| openat2(dir, NAME, flags, Mode::empty(), ResolveFlags::NO_XDEV))
-            }
-            false => Err(Errno::XDEV),
-        };
-        match within {
-            Err(Errno::XDEV) if !posix.is_autofs(dir) => {
-                uninterrupted(|| openat(dir, NAME, flags, Mode::empty()))
-            }
-            answer => answer,
-        }
-    });
+    let file = open_file(|flags| open_listed(dir, c".gitignore", flags, posix));
     let file = match file {
         Ok(file) => file,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => return Ok(None),
