@@ -55,7 +55,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     }
     let one_word = match (&paths[..], &pattern) {
         // A word with a slash is a path in every place.
-        ([word], None) if is_pattern(word.as_os_str()) => Some(safe(&word.to_string_lossy())),
+        ([word], None) if is_pattern(word.as_os_str()) => Some(word.clone()),
         _ => None,
     };
     if let Some(pattern) = pattern {
@@ -97,13 +97,16 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         let program = match one_file_system {
             true => format!(
                 "; -x is --one-file-system. To run a program: \
-                 statwalk find -0 -t f | xargs -0 {word}"
+                 statwalk find -0 -t f | xargs -0 {}",
+                shown_word(&word)
             ),
             false => String::new(),
         };
         say(&format!(
-            "'{word}' is taken as a path. To search the current directory: \
-             statwalk find . {word}{program}"
+            "'{}' is taken as a path. To search the current directory: \
+             statwalk find {}{program}",
+            safe(&word.to_string_lossy()),
+            operands([OsStr::new("."), &word])
         ));
     }
     Ok(status)
@@ -183,18 +186,49 @@ fn refuse_fd_order(paths: &[OsString], pattern: &str) -> Result<(), Failure> {
     if !is_swapped {
         return Ok(());
     }
-    let mut words: Vec<String> = others.iter().map(|word| shown_word(word)).collect();
-    words.push(shown_word(OsStr::new(pattern)));
-    let (word, paths) = (shown_word(first), words.join(" "));
+    let paths = others.iter().map(OsString::as_os_str);
+    let paths = paths.chain([OsStr::new(pattern)]);
     let remedy = match is_glob(first) {
-        true => format!("statwalk find -g {word} {paths}"),
-        false => format!("statwalk find {paths} {word}"),
+        true => {
+            // As the value of `-g` such a word would be a flag.
+            let flag = match is_like_a_flag(first) {
+                true => "--glob=",
+                false => "-g ",
+            };
+            format!(
+                "statwalk find {flag}{} {}",
+                shown_word(first),
+                operands(paths)
+            )
+        }
+        false => format!(
+            "statwalk find {}",
+            operands(paths.chain([first.as_os_str()]))
+        ),
     };
     let first = safe(&first.to_string_lossy());
     Err(Failure::Usage(format!(
         "cannot open {first}: no such file or directory; paths come before the pattern: try \
          {remedy}"
     )))
+}
+
+/// Words as the user must write them: behind `--` where one would be taken for a flag.
+fn operands<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> String {
+    let mut shown = Vec::new();
+    let mut has_flag = false;
+    for word in words {
+        has_flag |= is_like_a_flag(word);
+        shown.push(shown_word(word));
+    }
+    if has_flag {
+        shown.insert(0, "--".to_owned());
+    }
+    shown.join(" ")
+}
+
+fn is_like_a_flag(word: &OsStr) -> bool {
+    word.as_encoded_bytes().starts_with(b"-")
 }
 
 /// Whether a word can be a pattern: no name holds a slash.

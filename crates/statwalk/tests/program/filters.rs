@@ -322,6 +322,46 @@ fn one_word_is_a_path() {
     );
 }
 
+/// Each was a command that the shell or statwalk reads otherwise.
+#[test]
+fn the_command_in_an_error_can_be_pasted() {
+    let tree = Tree::new("x 1");
+    for name in ["-r", "two words", "$x;y"] {
+        fs::write(tree.path().join(name), "").unwrap();
+    }
+    for (words, remedy, found) in [
+        (
+            &["two words"][..],
+            "statwalk find . 'two words'",
+            "./two words",
+        ),
+        (&["x;y"], "statwalk find . 'x;y'", "./$x;y"),
+        (&["--", "-r"], "statwalk find -- . -r", "./-r"),
+        (&["--", "-r", "."], "statwalk find -- . -r", "./-r"),
+        (&["--", "-r*", "."], "statwalk find --glob='-r*' .", "./-r"),
+    ] {
+        // The words name entries, and a path of the same name would be read.
+        let elsewhere = statwalk_testkit::Scratch::new().unwrap();
+        let mut failing = statwalk();
+        failing
+            .arg("find")
+            .args(words)
+            .current_dir(elsewhere.path());
+        let answer = Answer::of(&mut failing);
+        assert_eq!(answer.code, Some(2), "{words:?}");
+        let line = answer.stderr.lines().last().unwrap();
+        assert!(line.ends_with(remedy), "{words:?}: {line}");
+        let mut shell = program::command("sh");
+        let program = statwalk().get_program().to_owned();
+        let arguments = remedy.strip_prefix("statwalk").unwrap();
+        shell
+            .args(["-c", &format!("\"$0\"{arguments}")])
+            .arg(program);
+        let answer = Answer::of(shell.current_dir(tree.path())).good();
+        assert_eq!(answer.lines(), [found], "{remedy}");
+    }
+}
+
 #[test]
 fn the_largest_files_are_at_the_top() {
     let tree = tree();
