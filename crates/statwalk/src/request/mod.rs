@@ -27,7 +27,7 @@ use crate::answer::origin::Origin;
 use crate::failure::Failure;
 use crate::flags::{
     LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatOrderName, UnitFlags,
-    WalkFlags, When,
+    WalkFlags, When, shown_word,
 };
 use crate::request::path_list::PathList;
 use crate::system::screen::Screen;
@@ -182,7 +182,7 @@ impl Request {
 
     fn of_paths(flags: &ReadFlags, paths: Vec<PathBuf>) -> Result<Request, Failure> {
         let mut scan = Scan::of(&paths)
-            .exclusions(exclusions(flags)?)
+            .exclusions(exclusions(flags, &paths)?)
             .calls(calls(flags)?);
         if let Some(OrderChoice(order)) = flags.order {
             scan = scan.order(order);
@@ -465,11 +465,25 @@ fn buffer_bytes(text: &str) -> Result<usize, Failure> {
     }
 }
 
-fn exclusions(flags: &ReadFlags) -> Result<Exclusions, Failure> {
+fn exclusions(flags: &ReadFlags, paths: &[PathBuf]) -> Result<Exclusions, Failure> {
+    let ends_with_slash = |word: &OsStr| word.as_bytes().ends_with(b"/");
+    // The shell completes a directory so. In du such a pattern fits a root that is written
+    // so, and silently nothing else.
+    let has_such_root = paths.iter().any(|path| ends_with_slash(path.as_os_str()));
     let mut exclusions = Exclusions::new()
         .caches(flags.exclude_caches)
         .gitignore(flags.gitignore);
     for glob in &flags.exclude {
+        if ends_with_slash(glob) && !has_such_root {
+            let glob = glob.to_string_lossy();
+            let name = glob.trim_end_matches('/');
+            let remedy = match name {
+                "" => String::new(),
+                name => format!("; try --exclude {}", shown_word(OsStr::new(name))),
+            };
+            let reason = format!("no path that it could fit ends with a slash{remedy}");
+            return Err(invalid("--exclude", &glob, reason));
+        }
         let added = exclusions.glob(glob.as_bytes());
         exclusions = added
             .map_err(|error| invalid("--exclude", &glob.to_string_lossy(), error_text(&error)))?;

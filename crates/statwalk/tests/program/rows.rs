@@ -111,6 +111,13 @@ fn patterns_leave_out_what_they_leave_out_in_du() {
         let exclude = format!("--exclude={glob}");
         same_as_du(at, &[&exclude, "tree"], &[&exclude, "-d9", "tree"]);
     }
+    // A slash at the end fits a root that is written so, and no other path.
+    let roots = ["--exclude=src/", "-s", "tree/src/", "tree/build"];
+    same_as_du(at, &roots, &roots);
+    let refused = tree.run(&["--exclude", "src/my deep/", "tree"]);
+    assert_eq!((refused.code, refused.stdout), (Some(2), Vec::new()));
+    let remedy = "ends with a slash; try --exclude 'src/my deep'\n";
+    assert!(refused.stderr.ends_with(remedy), "{}", refused.stderr);
     std::fs::write(at.join("patterns"), "*.o\n\nbuild\n").unwrap();
     same_as_du(
         at,
