@@ -87,6 +87,11 @@ pub enum Refusal {
         /// The root.
         root: Vec<u8>,
     },
+    /// The user named the root by a symbolic link, and the item is that root.
+    RootByLink {
+        /// The root, without the link.
+        path: Vec<u8>,
+    },
     /// A symbolic link is the item, or leads there; the scan met none, or has followed it.
     BehindLink {
         /// The item.
@@ -229,6 +234,12 @@ impl fmt::Display for Refusal {
                 f,
                 "{} was moved or replaced after the scan, so {} stays",
                 shown(root),
+                shown(path)
+            ),
+            Refusal::RootByLink { path } => write!(
+                f,
+                "{} is a root by a symbolic link, so it stays; name it without the link to \
+                 remove it",
                 shown(path)
             ),
             Refusal::BehindLink { path, link } if path == link => write!(

@@ -189,7 +189,7 @@ impl Lookout {
         let (directory_path, name) = path::split(path).ok_or(Stop::Failed(Errno::INVAL))?;
         let Some((last, above)) = steps.split_last() else {
             if root.is_behind_link {
-                return Err(Stop::Link(path.to_vec()));
+                return Err(Stop::RootByLink);
             }
             let open = self.opening.path(directory_path).map_err(Stop::of_root)?;
             let births = Births::of(&open);
@@ -261,6 +261,7 @@ impl Lookout {
 /// The reason why a way ends too early.
 enum Stop {
     Root,
+    RootByLink,
     Link(Vec<u8>),
     Replaced(Vec<u8>),
     /// Inode numbers move, so nobody can say.
@@ -296,6 +297,7 @@ impl Stop {
                 let root = root.path().to_vec();
                 Refusal::RootChanged { path, root }
             }
+            Stop::RootByLink => Refusal::RootByLink { path },
             Stop::Link(link) => Refusal::BehindLink { path, link },
             Stop::Replaced(at) => Refusal::Replaced { path, at },
             Stop::Moving => Refusal::MovingNumbers { path },

@@ -217,7 +217,13 @@ fn links_at_the_root_are_resolved_as_a_scan_does() {
     };
     assert!(lookout.look(&link, known(&at("tree")), &[step]).is_ok());
     let refused = lookout.look(&link, known(&at("tree")), &[]).unwrap_err();
-    assert!(matches!(refused, Refusal::BehindLink { .. }), "{refused}");
+    assert!(matches!(refused, Refusal::RootByLink { .. }), "{refused}");
+    let target = real.join("tree");
+    let sentence = format!(
+        "{} is a root by a symbolic link, so it stays; name it without the link to remove it",
+        target.display()
+    );
+    assert_eq!(refused.to_string(), sentence);
 }
 
 #[test]
