@@ -75,8 +75,25 @@ impl<'b> Canvas<'b> {
         }
         let text = truncate_end(text, width, self.charset);
         let style = self.style(look);
-        self.buffer
-            .set_stringn(x as u16, y as u16, text, width, style);
+        let (x, y) = (x as u16, y as u16);
+        let (end, _) = self.buffer.set_stringn(x, y, text, width, style);
+        self.claim_halves(x, end, y);
+    }
+
+    /// Makes sure that the next picture writes over the second cell of a flag.
+    ///
+    /// A wide sign goes as a whole when another one takes its first cell, so the buffer's
+    /// differences leave out the second. But some terminals have the two letters of a flag as
+    /// two signs, and the second stayed.
+    fn claim_halves(&mut self, x: u16, end: u16, y: u16) {
+        for x in x..end.saturating_sub(1) {
+            let sign = self.buffer[(x, y)].symbol();
+            let is_flag = sign.chars().count() > 1 && text_width(sign) > 1;
+            if is_flag {
+                // No picture shows this cell: it is the one behind a wide sign.
+                self.buffer[(x + 1, y)].set_symbol("");
+            }
+        }
     }
 
     /// Writes text at the right end of a column.
@@ -184,6 +201,27 @@ mod tests {
                 Some(_) => false,
             };
             assert!(is_legible && bg.is_none(), "{look:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_stays_of_a_flag() {
+        let picture = |text: &str| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 8, 1));
+            Canvas::new(&mut buffer, Charset::Unicode, Colour::Off).plain(0, 0, text);
+            buffer
+        };
+        let flag = "a\u{1f1e9}\u{1f1ea}x";
+        for (before, after, expected) in [
+            (flag, "", &[(0, " "), (1, " "), (2, " "), (3, " ")][..]),
+            ("", flag, &[(0, "a"), (1, "\u{1f1e9}\u{1f1ea}"), (3, "x")]),
+            (flag, "abcx", &[(1, "b"), (2, "c")]),
+            (flag, flag, &[]),
+        ] {
+            let (old, new) = (picture(before), picture(after));
+            let written = old.diff(&new).into_iter();
+            let written: Vec<_> = written.map(|(x, _, cell)| (x, cell.symbol())).collect();
+            assert_eq!(written, expected, "{before} {after}");
         }
     }
 }
