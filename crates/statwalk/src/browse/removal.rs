@@ -305,7 +305,7 @@ impl Remover {
     /// Begins to move the items of the last move to the trash back.
     pub(super) fn undo(&mut self) -> Result<(), String> {
         if self.trashed.is_empty() {
-            return Err("nothing was moved to the trash here".to_owned());
+            return Err("no move to the trash is left to take back".to_owned());
         }
         let undo = Undo::start(self.trashed.clone(), self.sender.clone());
         self.undo = Some(undo.map_err(|error| {

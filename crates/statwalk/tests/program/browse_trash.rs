@@ -357,6 +357,9 @@ fn undo_takes_nothing_else() {
     std::fs::write(place.join("more"), [1; 20_000]).unwrap();
     undo(&mut browser);
     wait_for_du(&browser, &tree.path(), &[]);
+    // The sentence said that nothing had been moved there.
+    browser.press("U");
+    browser.wait_for("no move to the trash is left to take back");
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
