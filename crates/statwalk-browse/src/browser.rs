@@ -71,6 +71,8 @@ pub struct Browser {
     pub(crate) options: Options,
     pub(crate) width: u16,
     pub(crate) height: u16,
+    /// Whether the last frame had no room for rows or a dialog.
+    pub(crate) is_unseen: bool,
     pub(crate) watch: ScanWatch,
     pub(crate) chosen: Chosen,
     pub(crate) list: List,
@@ -228,6 +230,7 @@ impl Browser {
         Browser {
             width,
             height,
+            is_unseen: false,
             watch: ScanWatch::default(),
             chosen: Chosen {
                 bytes: options.bytes,

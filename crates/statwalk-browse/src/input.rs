@@ -55,6 +55,10 @@ impl Browser {
                 wishes.push(Effect::EndSurvey);
             }
             Mode::Survey(entries) => self.mode = Mode::Survey(entries),
+            // Nobody sees what another key would remove.
+            Mode::Remove(dialog) if self.is_unseen && key != Key::Esc => {
+                self.mode = Mode::Remove(dialog);
+            }
             Mode::Remove(dialog) => self.dialog_key(dialog, key, at, wishes),
             Mode::Report(report, top) => self.report_key(report, top, key),
             Mode::Info(id, details) => {

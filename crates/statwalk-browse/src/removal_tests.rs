@@ -85,6 +85,30 @@ fn the_marks_are_proposed_or_the_item_under_the_cursor() {
     assert_eq!(wishes(&mut trial), expected);
 }
 
+/// Nobody sees what `y` would remove.
+#[test]
+fn a_dialog_that_is_not_on_the_screen_takes_esc_alone() {
+    for (width, height) in [(29, 24), (80, 5)] {
+        let mut trial = trial(width, height);
+        trial.screen();
+        trial.keys("d");
+        trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+        assert!(trial.screen()[0].starts_with("too small"));
+        wishes(&mut trial);
+        trial.keys("y\t\t\nphotos\n");
+        assert_eq!(wishes(&mut trial), []);
+        // The screen grows: a key counts once the dialog is there.
+        trial.give(Event::Resize(80, 24));
+        trial.keys("y");
+        assert_eq!(wishes(&mut trial), []);
+        assert!(trial.screen().iter().any(|line| line.contains("[Cancel]")));
+        trial.give(Event::Resize(width, height));
+        trial.screen();
+        trial.keys("\x1b");
+        assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
+    }
+}
+
 #[test]
 fn the_dialog_begins_with_cancel() {
     let mut trial = trial(80, 14);

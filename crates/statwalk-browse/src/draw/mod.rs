@@ -29,7 +29,8 @@ impl Browser {
     pub fn draw(&mut self, data: &dyn Data, buffer: &mut Buffer) -> Option<Cursor> {
         (self.width, self.height) = (buffer.area.width, buffer.area.height);
         let mut canvas = Canvas::new(buffer, self.options.charset, self.options.colour);
-        if self.width < WIDTH_MIN || self.height < HEIGHT_MIN {
+        self.is_unseen = self.width < WIDTH_MIN || self.height < HEIGHT_MIN;
+        if self.is_unseen {
             canvas.plain(0, 0, "too small");
             return None;
         }
