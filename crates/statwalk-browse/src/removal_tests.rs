@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{Effect, Event, Key};
+use crate::event::{Effect, Event, Key, Mouse};
 use crate::removal::{Manner, Proposal, RemovalReport, RemovalState};
 use crate::trial::{Small, Trial, assert_screen, id, without};
 
@@ -107,6 +107,28 @@ fn a_dialog_that_is_not_on_the_screen_takes_esc_alone() {
         trial.keys("\x1b");
         assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
     }
+}
+
+/// In another browser the wheel moved the cursor below the dialog, and another item went.
+#[test]
+fn the_mouse_changes_nothing_below_the_dialog() {
+    let mut trial = trial(80, 14);
+    trial.keys("d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+    let before = trial.screen();
+    for mouse in [
+        Mouse::Press(60, 4),
+        Mouse::Press(60, 4),
+        Mouse::Press(5, 1),
+        Mouse::WheelDown,
+        Mouse::WheelUp,
+    ] {
+        trial.give(Event::Mouse(mouse));
+        assert_eq!(trial.screen(), before);
+    }
+    wishes(&mut trial);
+    trial.keys("y");
+    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Trash)]);
 }
 
 #[test]
