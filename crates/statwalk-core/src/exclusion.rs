@@ -31,6 +31,8 @@ pub struct Exclusions {
     patterns: Vec<ShellPattern>,
     caches: bool,
     gitignore: bool,
+    /// The roots of the scan of which this one is a part.
+    tops: Vec<PathBuf>,
 }
 
 impl Exclusions {
@@ -99,6 +101,20 @@ impl Exclusions {
         self
     }
 
+    /// Those of a part of the scan of these roots.
+    pub(crate) fn within(mut self, roots: Vec<PathBuf>) -> Exclusions {
+        if self.gitignore && self.tops.is_empty() {
+            self.tops = roots;
+        }
+        self
+    }
+
+    /// The `.gitignore` rules that come from above a root, and the files that could not be
+    /// read.
+    pub(crate) fn above_root(&self, root: &[u8]) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
+        IgnoreRules::above_root(root, &self.tops)
+    }
+
     pub(crate) fn leaves_out_caches(&self) -> bool {
         self.caches
     }
@@ -148,13 +164,22 @@ struct RootPath {
 }
 
 impl IgnoreRules {
-    /// The rules that come from above a root, and the files that could not be read.
-    pub(crate) fn above_root(given: &[u8]) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
+    /// The rules that come from above a root, from the top of its repository or of the scan
+    /// of which this one is a part. And the files that could not be read.
+    fn above_root(given: &[u8], tops: &[PathBuf]) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
         let mut not_read = Vec::new();
         let Ok(real) = std::fs::canonicalize(file_name(given)) else {
             return (None, not_read);
         };
-        let top = real.ancestors().find(|dir| dir.join(".git").exists());
+        let repository = real.ancestors().find(|dir| dir.join(".git").exists());
+        let mut tops = tops
+            .iter()
+            .filter_map(|top| std::fs::canonicalize(top).ok());
+        let top = match repository {
+            Some(top) => Some(top.to_owned()),
+            // An entry belongs to the first root that reaches it.
+            None => tops.find(|top| real.starts_with(top)),
+        };
         let root = Arc::new(RootPath {
             given_length: given.len(),
             real: real.clone(),
@@ -171,7 +196,7 @@ impl IgnoreRules {
         let mut above: Vec<&Path> = real
             .ancestors()
             .skip(1)
-            .take_while(|dir| dir.starts_with(top))
+            .take_while(|dir| dir.starts_with(&top))
             .collect();
         above.reverse();
         for dir in above {
@@ -282,7 +307,7 @@ mod tests {
     fn a_file_beyond_a_bound_is_an_error() {
         let scratch = statwalk_testkit::Scratch::new().unwrap();
         let path = scratch.path().as_os_str().as_encoded_bytes();
-        let root = IgnoreRules::above_root(path).0.unwrap();
+        let root = IgnoreRules::above_root(path, &[]).0.unwrap();
         let with = |text: &str| root.with_text(scratch.path().to_owned(), text.as_bytes());
         let long = "x".repeat(IgnoreFile::TEXT_MAX + 1);
         assert_eq!(with(&long).err(), Some(Failure::TOO_LARGE));

@@ -140,6 +140,9 @@ impl Scan {
 
     /// The same scan of another tree, for instance to read one directory again.
     ///
+    /// In a directory below a root of this scan the `.gitignore` files between the two count,
+    /// as they do in this scan.
+    ///
     /// ```
     /// use statwalk_core::{Scan, Totals};
     /// let scan = Scan::new(".").max_depth(1);
@@ -151,6 +154,7 @@ impl Scan {
     pub fn with_root(self, root: impl Into<PathBuf>) -> Scan {
         Scan {
             roots: vec![root.into()],
+            exclusions: self.exclusions.within(self.roots),
             ..self
         }
     }

@@ -158,7 +158,7 @@ impl ScanOptions {
             return (None, Vec::new());
         }
         match place {
-            Place::Root(path) | Place::File(path) => IgnoreRules::above_root(path.to_bytes()),
+            Place::Root(path) | Place::File(path) => self.exclusions.above_root(path.to_bytes()),
             Place::Child(parent, _) => (parent.ignore.clone(), Vec::new()),
         }
     }

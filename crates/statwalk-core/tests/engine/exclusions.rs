@@ -495,3 +495,36 @@ fn gitignore_does_not_reach_into_another_repository() {
     expected.insert("/inner/.git".to_owned());
     assert_eq!(files_of(&top, 2), expected);
 }
+
+/// A directory that is read again lost the rules above it, where there is no repository.
+#[test]
+fn a_part_of_a_scan_keeps_its_gitignore() {
+    let scratch = Scratch::new().unwrap();
+    let top = scratch.path().join("no-repository");
+    repository(&top);
+    let above = top.join("above");
+    for roots in [vec![top.clone()], vec![above.join("root"), top.clone()]] {
+        let scan = Scan::of(&roots).exclusions(Exclusions::new().gitignore(true));
+        let paths = |scan: &Scan| -> BTreeSet<Vec<u8>> {
+            let listed = scan.run(&Listing::of_names()).unwrap().output;
+            listed.iter().map(|entry| entry.path.to_vec()).collect()
+        };
+        let whole = paths(&scan);
+        for part in ["root", "root/src", "root/src/deep", "root/logs"].map(|at| above.join(at)) {
+            let in_part = |path: &&Vec<u8>| Path::new(text(path).as_str()).starts_with(&part);
+            let expected: BTreeSet<_> = whole.iter().filter(in_part).cloned().collect();
+            assert!(expected.len() > 1);
+            let once = scan.clone().with_root(&part);
+            assert_eq!(paths(&once), expected, "{part:?}");
+            // A part of a part.
+            let twice = scan.clone().with_root(&above).with_root(&part);
+            assert_eq!(paths(&twice), expected, "{part:?}");
+        }
+    }
+    // Not below the scan: no rule of it.
+    let scan = Scan::new(above.join("root")).exclusions(Exclusions::new().gitignore(true));
+    let elsewhere = scan.with_root(&above).run(&Listing::of_names()).unwrap();
+    let alone = Scan::new(&above).exclusions(Exclusions::new().gitignore(true));
+    let alone = alone.run(&Listing::of_names()).unwrap();
+    assert_eq!(elsewhere.output.len(), alone.output.len());
+}
