@@ -93,8 +93,8 @@ impl Request {
         self.has_paths
     }
 
-    /// The fields of the engine that the columns need. Where that are names alone, only
-    /// directories are told from others.
+    /// The fields of the engine that the columns need. With names alone a scan knows which
+    /// entries are directories, and no other type.
     #[must_use]
     pub fn fields(&self) -> Fields {
         let names = match self.has_paths {

@@ -197,9 +197,9 @@ impl Scan {
 
     /// Reads these fields besides those that the sink needs.
     ///
-    /// Where rows or entries have [`Fields::NAME`] alone, only directories are told from
-    /// others: the type of another entry is [`Unknown`](crate::FileType::Unknown) if the
-    /// listing has none, because it would cost a call for each.
+    /// With [`Fields::NAME`] alone, rows and entries know which entries are directories. Another
+    /// type is [`Unknown`](crate::FileType::Unknown) where the listing has none: it would
+    /// cost a call for each.
     pub fn fields(mut self, fields: Fields) -> Scan {
         self.fields = fields;
         self
