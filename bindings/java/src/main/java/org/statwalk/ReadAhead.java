@@ -203,7 +203,7 @@ final class ReadAhead {
         ScanOptions options = ScanOptions.DEFAULT.withMaxDepth(depth);
         List<Directory> known = new ArrayList<>();
         int count = 0;
-        try (Tables tables = NativeTables.open(roots, options, this::note)) {
+        try (Tables tables = Tables.open(roots, options, this::note)) {
             for (Rows rows; (rows = tables.next()) != null; ) {
                 count += rows.length;
                 if (rows.ids == null) {

@@ -35,7 +35,7 @@ final class Scan implements AutoCloseable {
         }
         this.options = options;
         byte[] root = rootOf(directory, Files.isSymbolicLink(directory));
-        tables = NativeTables.open(List.of(root), options, this::report);
+        tables = Tables.open(List.of(root), options, this::report);
     }
 
     /** The system knows paths of the default file system alone. */

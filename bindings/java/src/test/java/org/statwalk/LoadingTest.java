@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,6 +107,39 @@ class LoadingTest {
         try (var left = Files.list(home.resolve(".cache"))) {
             assertEquals(0, left.count());
         }
+    }
+
+    /** The classes of the jar, without its manifest. */
+    private Path unpacked() throws IOException {
+        Path folder = Files.createDirectory(tree.resolve("unpacked"));
+        try (ZipFile jar = new ZipFile(Java.JAR.toFile())) {
+            for (var entry : Collections.list(jar.entries())) {
+                Path file = folder.resolve(entry.getName());
+                if (entry.isDirectory() || file.endsWith("MANIFEST.MF")
+                        || file.endsWith("module-info.class")) {
+                    continue;
+                }
+                Files.createDirectories(file.getParent());
+                Files.copy(jar.getInputStream(entry), file);
+            }
+        }
+        return folder;
+    }
+
+    /** As Maven Shade and Gradle Shadow pack it, and as an IDE runs it. */
+    @Test
+    void aProgramThatHoldsTheClassesStarts() throws Exception {
+        Path folder = unpacked();
+        Path counted = Files.createDirectory(tree.resolve("counted"));
+        Files.createFile(counted.resolve("one"));
+        assertEquals("count 1 in null\n", Java.output(GRANT, "-cp",
+                folder + ":" + Java.TESTS, MAIN, "count", counted.toString()));
+        Java.run("cp", "-r", Java.TESTS + "/outside", folder.toString());
+        Path jar = tree.resolve("all.jar");
+        Java.run(Path.of(System.getProperty("java.home"), "bin/jar").toString(), "cfe",
+                jar.toString(), MAIN, "-C", folder.toString(), ".");
+        assertEquals("count 1 in null\n",
+                Java.output(GRANT, "-jar", jar.toString(), "count", counted.toString()));
     }
 
     @Test
