@@ -3,7 +3,6 @@
 package org.statwalk;
 
 import java.io.IOException;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -13,9 +12,7 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** Attributes of an entry. */
@@ -30,10 +27,8 @@ final class Attributes implements PosixFileAttributes {
         PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE,
         PosixFilePermission.OWNER_READ,
     };
-    private static final Map<Integer, UserPrincipal> OWNERS = new ConcurrentHashMap<>();
-    private static final Map<Integer, GroupPrincipal> GROUPS = new ConcurrentHashMap<>();
 
-    /** Identifies a file among those of scans. */
+    /** Identifies a file among those of scans and visits. */
     record Key(long dev, long ino) {}
 
     private final Rows rows;
@@ -117,17 +112,20 @@ final class Attributes implements PosixFileAttributes {
         return rows.size[row];
     }
 
-    /** Equals that of another entry of a scan if both are the same file; never one of the JDK. */
     @Override
-    public Object fileKey() {
+    public Key fileKey() {
         return new Key(rows.dev[row], rows.ino[row]);
     }
 
     @Override
     public Set<PosixFilePermission> permissions() {
+        return permissions(rows.mode[row]);
+    }
+
+    static Set<PosixFilePermission> permissions(int mode) {
         Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
         for (int bit = 0; bit < PERMISSIONS.length; bit++) {
-            if ((rows.mode[row] >> bit & 1) == 1) {
+            if ((mode >> bit & 1) == 1) {
                 permissions.add(PERMISSIONS[bit]);
             }
         }
@@ -136,42 +134,11 @@ final class Attributes implements PosixFileAttributes {
 
     @Override
     public UserPrincipal owner() {
-        if (OWNERS.get(rows.uid[row]) == null) {
-            learn();
-        }
-        return OWNERS.computeIfAbsent(rows.uid[row], uid -> lookup(uid, false));
+        return Principals.owner(rows.uid[row], this::path);
     }
 
     @Override
     public GroupPrincipal group() {
-        if (GROUPS.get(rows.gid[row]) == null) {
-            learn();
-        }
-        return GROUPS.computeIfAbsent(rows.gid[row], gid -> (GroupPrincipal) lookup(gid, true));
-    }
-
-    /** Asks the JDK for the names of an owner and a group that were not seen before. */
-    private void learn() {
-        try {
-            Map<String, Object> of = Files.readAttributes(
-                    path(), "unix:uid,gid,owner,group", LinkOption.NOFOLLOW_LINKS);
-            OWNERS.putIfAbsent((Integer) of.get("uid"), (UserPrincipal) of.get("owner"));
-            GROUPS.putIfAbsent((Integer) of.get("gid"), (GroupPrincipal) of.get("group"));
-        } catch (IOException | UnsupportedOperationException gone) {
-            // The number alone is known then.
-            return;
-        }
-    }
-
-    private static UserPrincipal lookup(int number, boolean isGroup) {
-        var service = FileSystems.getDefault().getUserPrincipalLookupService();
-        String name = Integer.toUnsignedString(number);
-        try {
-            return isGroup
-                    ? service.lookupPrincipalByGroupName(name)
-                    : service.lookupPrincipalByName(name);
-        } catch (IOException unknown) {
-            throw new UnsupportedOperationException("no principal has the number " + name, unknown);
-        }
+        return Principals.group(rows.gid[row], this::path);
     }
 }

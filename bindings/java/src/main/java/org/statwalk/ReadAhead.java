@@ -76,6 +76,15 @@ final class ReadAhead {
             directories.clear();
         }
 
+        /** Another file has its place: nothing that was read is of it. */
+        void forget() {
+            skipRest();
+            isRead = false;
+            wasReadAhead = false;
+            // It may be a directory of the tree, by a second path.
+            waiting = null;
+        }
+
         /** Whether the visit can still enter it. */
         private boolean isWanted() {
             for (Directory at = this; at != null; at = at.above) {

@@ -9,17 +9,15 @@ import java.nio.file.FileVisitor;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Map;
 import java.util.Objects;
 
 /** The calls of a visitor, by what is read ahead. */
 final class TreeVisit {
     /** A directory that is being visited. */
-    private record Open(Path path, ReadAhead.Directory directory, Attributes.Key key) {}
+    private record Open(Path path, ReadAhead.Directory directory, Object key) {}
 
     private final FileVisitor<? super Path> visitor;
     private final boolean followsLinks;
@@ -39,10 +37,9 @@ final class TreeVisit {
     }
 
     void visit(Path start) throws IOException {
-        BasicFileAttributes own;
+        AskedAttributes own;
         try {
-            own = Files.readAttributes(
-                    start, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            own = AskedAttributes.of(start, LinkOption.NOFOLLOW_LINKS);
         } catch (IOException missing) {
             Objects.requireNonNull(visitor.visitFileFailed(start, missing));
             return;
@@ -89,23 +86,25 @@ final class TreeVisit {
      * @param directory what is known of it, should it be one
      */
     private FileVisitResult visitEntry(
-            Path path, BasicFileAttributes attributes, ReadAhead.Directory directory)
+            Path path, PosixFileAttributes attributes, ReadAhead.Directory directory)
             throws IOException {
-        BasicFileAttributes of = attributes;
-        // A link can have taken the place of a directory since it was read ahead, and a visit
-        // must not go through it.
+        PosixFileAttributes of = attributes;
+        // A link or another directory can have taken the place of a directory since it was read
+        // ahead. A visit must not go through the one, nor give entries that the other lacks.
         if (of == null || of.isDirectory()) {
             try {
-                of = Files.readAttributes(
-                        path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+                of = AskedAttributes.of(path, LinkOption.NOFOLLOW_LINKS);
             } catch (IOException failure) {
                 return called(visitor.visitFileFailed(path, failure));
+            }
+            if (attributes != null && !attributes.fileKey().equals(of.fileKey())) {
+                directory.forget();
             }
         }
         boolean isLink = of.isSymbolicLink();
         if (isLink && followsLinks) {
             try {
-                of = Files.readAttributes(path, PosixFileAttributes.class);
+                of = AskedAttributes.of(path);
             } catch (IOException nowhere) {
                 // The link itself is visited then.
                 return called(visitor.visitFile(path, of));
@@ -114,8 +113,8 @@ final class TreeVisit {
         if (!of.isDirectory() || open.size() >= maxDepth) {
             return called(visitor.visitFile(path, of));
         }
-        Attributes.Key key = followsLinks ? key(path, of) : null;
-        if (key != null && open.stream().anyMatch(above -> key.equals(above.key))) {
+        Object key = of.fileKey();
+        if (followsLinks && open.stream().anyMatch(above -> key.equals(above.key))) {
             return called(
                     visitor.visitFileFailed(path, new FileSystemLoopException(path.toString())));
         }
@@ -137,13 +136,5 @@ final class TreeVisit {
         }
         open.push(new Open(path, directory, key));
         return result;
-    }
-
-    private static Attributes.Key key(Path path, BasicFileAttributes of) throws IOException {
-        if (of.fileKey() instanceof Attributes.Key key) {
-            return key;
-        }
-        Map<String, Object> ids = Files.readAttributes(path, "unix:dev,ino");
-        return new Attributes.Key((Long) ids.get("dev"), (Long) ids.get("ino"));
     }
 }

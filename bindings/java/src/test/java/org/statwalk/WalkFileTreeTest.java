@@ -24,8 +24,11 @@ import java.nio.file.ProviderMismatchException;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -336,6 +339,103 @@ class WalkFileTreeTest {
             assertEquals(6, recorder.calls.stream()
                     .filter(call -> call.startsWith("file") && call.contains("/e0 ")).count());
         }
+    }
+
+    /** The JDK lists a directory when its turn comes. What was read ahead can be of another one. */
+    @Test
+    void aDirectoryThatTookThePlaceOfAnotherIsListed() throws IOException {
+        for (Set<FileVisitOption> options : List.of(Set.<FileVisitOption>of(), FOLLOW)) {
+            for (boolean isLink : new boolean[] {false, true}) {
+                List<List<String>> both = new ArrayList<>();
+                Path root = tree.resolve("root");
+                Path outside = tree.resolve("outside");
+                for (Walker walker : List.<Walker>of(Files::walkFileTree, Statwalk::walkFileTree)) {
+                    for (int number = 0; number < 12; number++) {
+                        Path in = root.resolve("d" + number / 4 + "/e" + number % 4);
+                        Files.createFile(Files.createDirectories(in.resolve("x/y")).resolve("old"));
+                        Path other = outside.resolve("d" + number / 4 + "/x/z");
+                        Files.createDirectories(other);
+                        Files.write(other.resolve("new"), new byte[number / 4]);
+                    }
+                    Recorder recorder = new Recorder((call, path) -> {
+                        Path target = outside.resolve(path.getFileName());
+                        if (call.equals("pre") && path.getParent().equals(root)) {
+                            Path first = path.resolve("e0");
+                            Files.move(first, outside.resolve("was" + path.getFileName()));
+                            if (isLink) {
+                                Files.createSymbolicLink(first, target);
+                            } else {
+                                Files.move(target, first);
+                            }
+                        }
+                        return CONTINUE;
+                    });
+                    walker.walk(root, options, Integer.MAX_VALUE, recorder);
+                    both.add(Visits.sorted(recorder.calls.stream()
+                            .map(call -> call.replaceAll(" (true|false).*", "")).toList()));
+                    for (Path done : List.of(root, outside)) {
+                        Statwalk.walkFileTree(done, new Deleting());
+                    }
+                }
+                assertEquals(both.get(0), both.get(1));
+                assertEquals(isLink && options.isEmpty() ? 0 : 3,
+                        both.get(1).stream().filter(call -> call.endsWith("/new")).count());
+            }
+        }
+    }
+
+    /** Removes what it visits. */
+    private static final class Deleting extends SimpleFileVisitor<Path> {
+        @Override
+        public FileVisitResult visitFile(Path path, BasicFileAttributes of) throws IOException {
+            Files.delete(path);
+            return CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path path, IOException failure)
+                throws IOException {
+            Files.delete(path);
+            return CONTINUE;
+        }
+    }
+
+    /** A visitor that counts each file once, by its key, needs one kind of key. */
+    @Test
+    void aFileHasOneKeyInAVisit() throws IOException {
+        Path root = line();
+        Path file = root.resolve("b/c/d/file");
+        Files.createSymbolicLink(root.resolve("to_file"), file);
+        Files.createSymbolicLink(root.resolve("nowhere"), Path.of("absent"));
+        Files.createLink(root.resolve("same"), file);
+        Path outside = Files.createDirectory(tree.resolve("outside"));
+        Files.createSymbolicLink(root.resolve("to_outside"), outside);
+        Files.createSymbolicLink(outside.resolve("back"), file);
+        List<Set<List<String>>> groups = new ArrayList<>();
+        for (Walker walker : List.<Walker>of(Files::walkFileTree, Statwalk::walkFileTree)) {
+            Map<Object, List<String>> byKey = new HashMap<>();
+            walker.walk(root, FOLLOW, Integer.MAX_VALUE, new SimpleFileVisitor<>() {
+                private FileVisitResult note(Path path, BasicFileAttributes of) {
+                    byKey.computeIfAbsent(of.fileKey(), key -> new ArrayList<>())
+                            .add(path.toString());
+                    return CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes of) {
+                    return note(path, of);
+                }
+
+                @Override
+                public FileVisitResult visitFile(Path path, BasicFileAttributes of) {
+                    return note(path, of);
+                }
+            });
+            byKey.values().forEach(Collections::sort);
+            groups.add(Set.copyOf(byKey.values()));
+        }
+        assertEquals(groups.get(0), groups.get(1));
+        assertTrue(groups.get(1).stream().anyMatch(names -> names.size() == 4));
     }
 
     /** Reading a directory changes its time of access, if it belongs to somebody else. */
