@@ -2,6 +2,8 @@
 
 package org.statwalk;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 
@@ -44,11 +46,40 @@ public final class AttributedPath {
         return PathBytes.text(nameBytes());
     }
 
-    /** The attributes, which were read with the entry.
+    /**
+     * The attributes, which were read with the entry.
      *
-     * @return the attributes; null where they could not be read */
+     * <p>The JDK is asked at this call for an entry that the scan has left out, such as the root
+     * of another file system. Each {@code fileKey()} equals that of another entry if both are the
+     * same file, and never one of the JDK.
+     *
+     * @return the attributes, never null
+     * @throws UncheckedIOException of the entry's own exception if the system has refused them,
+     *     such as an {@link java.nio.file.AccessDeniedException}
+     */
     public PosixFileAttributes attributes() {
-        return rows.isKnown(row) ? new Attributes(rows, row) : null;
+        if (rows.isKnown(row)) {
+            return new Attributes(rows, row);
+        }
+        EntryError refusal = rows.refusal(row);
+        try {
+            if (refusal != null) {
+                throw refusal.exception();
+            }
+            return AskedAttributes.of(path(), rows.howToAsk(row));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /**
+     * Whether the system has given attributes, or was not asked: only where it has refused them,
+     * {@link #attributes} is sure to throw.
+     *
+     * @return false for an entry whose attributes the system has refused
+     */
+    public boolean hasAttributes() {
+        return rows.isKnown(row) || rows.refusal(row) == null;
     }
 
     /** The path, with U+FFFD for bytes that are no text. */

@@ -67,6 +67,8 @@ final class NativeLibrary {
     private final Function free = new Function("sw_table_free");
     private final Function failure = new Function("sw_failure");
     private final Function version = new Function("sw_version");
+    /** Of the C library, which libstatwalk brings: the words that the JDK has, too. */
+    private final Function strerror = new Function("strerror");
 
     /** A function of the library, which has at most three parameters, all integers or pointers. */
     private final class Function {
@@ -277,6 +279,11 @@ final class NativeLibrary {
 
     long error(long tables) {
         return error.call(tables);
+    }
+
+    /** The words of the system for the number of an error. */
+    String reason(int number) {
+        return PathBytes.text(NativeMemory.toNul(strerror.call(number)));
     }
 
     String failure() {

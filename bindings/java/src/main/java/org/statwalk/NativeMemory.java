@@ -3,6 +3,7 @@
 package org.statwalk;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -15,9 +16,19 @@ import java.nio.charset.StandardCharsets;
  * scan itself.
  */
 final class NativeMemory {
+    /** The longest array of every JVM. */
+    private static final int LONGEST = Integer.MAX_VALUE - 8;
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private NativeMemory() {}
+
+    /** The length of an array that shall hold so many values. */
+    static int length(long count) throws IOException {
+        if (count < 0 || count > LONGEST) {
+            throw new IOException("a table has " + count + " values, more than an array can hold");
+        }
+        return (int) count;
+    }
 
     /** Values at an address; null where that is null. */
     static byte[] bytes(long address, int length) {
@@ -58,10 +69,15 @@ final class NativeMemory {
 
     /** A text that ends with a NUL. Few are read, and all are short. */
     static String text(long address) {
+        return new String(toNul(address), StandardCharsets.UTF_8);
+    }
+
+    /** The bytes before a NUL. */
+    static byte[] toNul(long address) {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         for (byte[] one; (one = bytes(address, 1))[0] != 0; address++) {
             text.write(one[0]);
         }
-        return text.toString(StandardCharsets.UTF_8);
+        return text.toByteArray();
     }
 }

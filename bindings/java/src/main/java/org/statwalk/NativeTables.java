@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.util.HashMap;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -19,9 +20,6 @@ final class NativeTables implements Tables {
     private static final int ATTRIBUTES =
             1 << 2 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11;
     private static final int NAME = 1;
-    /** By errno(3). */
-    private static final int ENOTDIR = 20;
-    private static final String[] OPERATIONS = {"open", "read", "stat", "follow"};
 
     /**
      * For scans that nobody closes. Made with the first scan; null where the system had no
@@ -61,24 +59,27 @@ final class NativeTables implements Tables {
 
     private final Handle handle;
     private final Cleaner.Cleanable cleanable;
-    private final Consumer<EntryException> onError;
+    private final boolean followsLinks;
+    private final Consumer<EntryError> onError;
     /** Where the library puts the address of a table. */
     private final MemorySegment place = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
-    private NativeTables(Handle handle, Consumer<EntryException> onError) {
+    private NativeTables(
+            Handle handle, boolean followsLinks, Consumer<EntryError> onError) {
         this.handle = handle;
+        this.followsLinks = followsLinks;
         this.onError = onError;
         Cleaner cleaner = Forgotten.CLEANER;
         this.cleanable = cleaner == null ? handle::run : cleaner.register(this, handle);
     }
 
     static Tables open(
-            List<byte[]> roots, ScanOptions options, Consumer<EntryException> onError)
+            List<byte[]> roots, ScanOptions options, Consumer<EntryError> onError)
             throws IOException {
         NativeLibrary library = NativeLibrary.get();
         int columns = ATTRIBUTES | NAME;
         long pointer = library.open(roots, columns, options);
-        return new NativeTables(new Handle(library, pointer), onError);
+        return new NativeTables(new Handle(library, pointer), options.followsLinks(), onError);
     }
 
     @Override
@@ -98,14 +99,14 @@ final class NativeTables implements Tables {
                     case VALUE -> {
                         Rows rows;
                         try {
-                            rows = rows(table);
+                            rows = rows(library, table);
                         } finally {
                             library.free(table);
                         }
                         reportFiles(rows);
                         return rows;
                     }
-                    case ERROR -> onError.accept(error(library.error(handle.pointer)));
+                    case ERROR -> onError.accept(error(library, library.error(handle.pointer)));
                     case END -> {
                         handle.run();
                         return null;
@@ -153,37 +154,42 @@ final class NativeTables implements Tables {
     private void reportFiles(Rows rows) {
         for (int row = 0; rows.ids == null && rows.hasDir != null && row < rows.length; row++) {
             if (rows.isRoot(row)) {
-                byte[] path = rows.name(row);
-                onError.accept(new EntryException(path, "read", ENOTDIR, "Not a directory"));
+                onError.accept(new EntryError(rows.name(row), EntryError.OPEN, EntryError.ENOTDIR,
+                        handle.library.reason(EntryError.ENOTDIR)));
             }
         }
     }
 
     /** By `struct sw_error`. */
-    private static EntryException error(long pointer) {
+    private static EntryError error(NativeLibrary library, long pointer) throws IOException {
         long[] error = NativeMemory.longs(pointer, 5);
-        byte[] path = NativeMemory.bytes(error[0], (int) error[1]);
-        byte[] numbers = NativeMemory.bytes(pointer + 20, 1);
+        byte[] path = NativeMemory.bytes(error[0], NativeMemory.length(error[1]));
+        int operation = Byte.toUnsignedInt(NativeMemory.bytes(pointer + 20, 1)[0]);
         int number = NativeMemory.ints(pointer + 16, 1)[0];
-        int op = Byte.toUnsignedInt(numbers[0]);
-        String operation = op < OPERATIONS.length ? OPERATIONS[op] : "scan";
-        return new EntryException(path, operation, number, NativeMemory.text(error[4]));
+        // The words of the library stand behind the path.
+        String message = NativeMemory.text(error[4]);
+        String words = message.substring(message.lastIndexOf(": ") + 2);
+        boolean isOwn = number == 0 || words.equals("not a regular file");
+        return new EntryError(path, operation, number, isOwn ? words : library.reason(number));
     }
 
     /** By `struct sw_table`: its members have eight bytes each. */
-    private static Rows rows(long table) {
-        long[] c = NativeMemory.longs(table, 17);
+    private Rows rows(NativeLibrary library, long table) throws IOException {
+        long[] c = NativeMemory.longs(table, 25);
         Rows rows = new Rows();
-        int length = rows.length = (int) c[0];
+        rows.followsLinks = followsLinks;
+        int length = rows.length = NativeMemory.length(c[0]);
         rows.ids = NativeMemory.ints(c[1], length);
         rows.roots = NativeMemory.ints(c[2], length);
         rows.states = NativeMemory.bytes(c[3], length);
         rows.dirs = NativeMemory.ints(c[4], length);
         rows.hasDir = NativeMemory.bytes(c[5], (length + 7) / 8);
         if (length > 0) {
+            int prefixes = NativeMemory.length(c[9]);
             rows.prefixes = NativeMemory.ints(c[6], length);
-            rows.prefixOffsets = NativeMemory.ints(c[8], (int) c[9] + 1);
-            rows.prefixBytes = NativeMemory.bytes(c[7], rows.prefixOffsets[(int) c[9]]);
+            rows.prefixOffsets = NativeMemory.ints(c[8], prefixes + 1);
+            int bytes = NativeMemory.length(Integer.toUnsignedLong(rows.prefixOffsets[prefixes]));
+            rows.prefixBytes = NativeMemory.bytes(c[7], bytes);
             rows.nameOffsets = NativeMemory.ints(c[11], length + 1);
             rows.names = NativeMemory.bytes(c[10], rows.nameOffsets[length]);
         }
@@ -191,7 +197,23 @@ final class NativeTables implements Tables {
         for (int at = 0; at < c[16]; at++) {
             attribute(rows, NativeMemory.longs(c[15] + 32L * at, 4));
         }
+        if (c[24] > 0) {
+            refusals(library, rows, NativeMemory.ints(c[23], NativeMemory.length(2 * c[24])));
+        }
         return rows;
+    }
+
+    /** By `struct sw_refusal`: a row, and the number of an error. */
+    private static void refusals(NativeLibrary library, Rows rows, int[] refusals) {
+        int count = refusals.length / 2;
+        rows.refusedRows = new int[count];
+        rows.refusalNumbers = new int[count];
+        rows.refusalReasons = new HashMap<>();
+        for (int at = 0; at < count; at++) {
+            rows.refusedRows[at] = refusals[2 * at];
+            rows.refusalNumbers[at] = refusals[2 * at + 1];
+            rows.refusalReasons.computeIfAbsent(refusals[2 * at + 1], library::reason);
+        }
     }
 
     /** By `struct sw_attribute`: a name, two numbers of four bytes, values, and bits. */

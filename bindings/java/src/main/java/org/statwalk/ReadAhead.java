@@ -3,6 +3,7 @@
 package org.statwalk;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -144,7 +145,7 @@ final class ReadAhead {
     /** Entries of all scans. */
     private long given;
     /** Errors in the middle of a directory, by its path. */
-    private final Map<Path, EntryException> errors = new HashMap<>();
+    private final Map<Path, FileSystemException> errors = new HashMap<>();
 
     /**
      * Reads a directory, and perhaps others.
@@ -225,14 +226,14 @@ final class ReadAhead {
         return count;
     }
 
-    private void note(EntryException error) {
+    private void note(EntryError error) {
         // A directory that cannot be opened, and an entry without attributes, are asked again:
-        // the visitor gets the exception of the JDK. A number of 0 stands for a directory that
-        // others changed each time it was read. Its listing is whole but for these changes, and
-        // the contract has no call for that: a failed visit would come in place of its entries,
-        // and an exception at its end means that the listing was cut short.
-        if (error.operation().equals("read") && error.number() != 0) {
-            errors.put(PathBytes.path(error.pathBytes()).normalize(), error);
+        // the visitor gets the exception of the JDK. Of a directory that others changed each
+        // time it was read, the listing is whole but for these changes, and the contract has no
+        // call for that: a failed visit would come in place of its entries, and an exception at
+        // its end means that the listing was cut short.
+        if (error.operation() == EntryError.READ && !error.isChange()) {
+            errors.put(PathBytes.path(error.path()).normalize(), error.exception());
         }
     }
 

@@ -2,10 +2,18 @@
 
 package org.statwalk;
 
+import java.nio.file.LinkOption;
 import java.util.Arrays;
+import java.util.Map;
 
 /** Columns of a table, copied to the heap: one copy for thousands of entries. */
 final class Rows {
+    private static final byte SYMLINK = 2;
+    private static final LinkOption[] FOLLOW = {};
+    private static final LinkOption[] NO_FOLLOW = {LinkOption.NOFOLLOW_LINKS};
+
+    /** Whether entries stand for what links lead to. */
+    boolean followsLinks;
     int length;
     /** Of directories: their numbers; null for other entries. */
     int[] ids;
@@ -40,6 +48,11 @@ final class Rows {
     int[] uid;
     int[] gid;
     short[] mode;
+    /** Rows whose attributes the system has refused, in their order; null for none. */
+    int[] refusedRows;
+    int[] refusalNumbers;
+    /** The words of the system, by number. */
+    Map<Integer, String> refusalReasons;
 
     static boolean bit(byte[] bits, int row) {
         return bits == null || (bits[row >> 3] >> (row & 7) & 1) == 1;
@@ -51,6 +64,21 @@ final class Rows {
 
     boolean isRoot(int row) {
         return !bit(hasDir, row);
+    }
+
+    /** Why the system has refused the attributes of a row; null where it has not. */
+    EntryError refusal(int row) {
+        int at = refusedRows == null ? -1 : Arrays.binarySearch(refusedRows, row);
+        if (at < 0) {
+            return null;
+        }
+        int number = refusalNumbers[at];
+        return new EntryError(path(row), EntryError.STAT, number, refusalReasons.get(number));
+    }
+
+    /** How the JDK is asked for the attributes of a row. */
+    LinkOption[] howToAsk(int row) {
+        return followsLinks && types[row] != SYMLINK ? FOLLOW : NO_FOLLOW;
     }
 
     byte[] path(int row) {

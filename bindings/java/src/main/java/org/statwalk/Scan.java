@@ -4,8 +4,8 @@ package org.statwalk;
 
 import java.io.IOException;
 import java.nio.file.FileSystems;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.ProviderMismatchException;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ final class Scan implements AutoCloseable {
 
     private final Tables tables;
     private final ScanOptions options;
-    private final List<EntryException> errors = new ArrayList<>();
+    private final List<FileSystemException> errors = new ArrayList<>();
     private int errorCount;
     private boolean hasSkipped;
     private Rows current = NO_ROWS;
@@ -28,11 +28,8 @@ final class Scan implements AutoCloseable {
 
     Scan(Path directory, ScanOptions options) throws IOException {
         refuseOthers(directory);
-        if (!Files.isDirectory(directory)) {
-            // The exception of the JDK where there is nothing.
-            Files.readAttributes(directory, "size");
-            throw new NotDirectoryException(directory.toString());
-        }
+        // The exception of the JDK where it cannot be opened.
+        Files.newDirectoryStream(directory).close();
         this.options = options;
         byte[] root = rootOf(directory, Files.isSymbolicLink(directory));
         tables = Tables.open(List.of(root), options, this::report);
@@ -60,14 +57,14 @@ final class Scan implements AutoCloseable {
         return root;
     }
 
-    private void report(EntryException error) {
+    private void report(EntryError error) {
         if (options.onError != null) {
-            options.onError.accept(error);
-        } else {
-            errorCount++;
-            if (errors.size() < ERRORS_KEPT) {
-                errors.add(error);
-            }
+            options.onError.accept(error.exception());
+            return;
+        }
+        errorCount++;
+        if (errors.size() < ERRORS_KEPT) {
+            errors.add(error.exception());
         }
     }
 

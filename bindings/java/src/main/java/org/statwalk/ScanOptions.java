@@ -2,6 +2,7 @@
 
 package org.statwalk;
 
+import java.nio.file.FileSystemException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -13,7 +14,8 @@ import java.util.stream.Stream;
  * <pre>{@code
  * ScanOptions options = ScanOptions.DEFAULT.withPrune(directory -> directory.name().equals(".git"));
  * try (Stream<AttributedPath> entries = Statwalk.walk(Path.of("."), options)) {
- *     long bytes = entries.mapToLong(entry -> entry.attributes().size()).sum();
+ *     long bytes = entries.filter(AttributedPath::hasAttributes)
+ *             .mapToLong(entry -> entry.attributes().size()).sum();
  * }
  * }</pre>
  */
@@ -34,7 +36,7 @@ public final class ScanOptions {
     final int flags;
     final List<byte[]> excluded;
     /** Null where the end of an incomplete scan is an exception. */
-    final Consumer<? super EntryException> onError;
+    final Consumer<? super FileSystemException> onError;
     /** Null where nothing is left out. */
     final Predicate<? super AttributedPath> prune;
 
@@ -43,7 +45,7 @@ public final class ScanOptions {
             int threads,
             int flags,
             List<byte[]> excluded,
-            Consumer<? super EntryException> onError,
+            Consumer<? super FileSystemException> onError,
             Predicate<? super AttributedPath> prune) {
         this.maxDepth = maxDepth;
         this.threads = threads;
@@ -59,6 +61,10 @@ public final class ScanOptions {
                     name + " is a whole number from 0 on, and not " + number);
         }
         return number;
+    }
+
+    boolean followsLinks() {
+        return (flags & FOLLOW_LINKS) != 0;
     }
 
     private ScanOptions with(int flag) {
@@ -128,12 +134,18 @@ public final class ScanOptions {
         return with(GITIGNORE);
     }
 
-    /** The same with a place for errors. Without it, the end of an incomplete scan is an
+    /**
+     * The same with a place for errors. Without it, the end of an incomplete scan is an
      * {@link IncompleteScanException}.
      *
+     * <p>Each error is the exception of the JDK for its number, such as an
+     * {@link java.nio.file.AccessDeniedException}. A directory that others changed each time it
+     * was read is a {@link FileSystemException} that says so.
+     *
      * @param consumer gets each error
-     * @return the options */
-    public ScanOptions withOnError(Consumer<? super EntryException> consumer) {
+     * @return the options
+     */
+    public ScanOptions withOnError(Consumer<? super FileSystemException> consumer) {
         return new ScanOptions(maxDepth, threads, flags, excluded, consumer, prune);
     }
 

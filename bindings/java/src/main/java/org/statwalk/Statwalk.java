@@ -33,7 +33,8 @@ public final class Statwalk {
      *
      * @param directory the directory
      * @return its entries, each with its attributes; close it
-     * @throws IOException if it is no directory
+     * @throws IOException if it cannot be opened, as by
+     *     {@link java.nio.file.Files#newDirectoryStream(Path)}
      */
     public static DirectoryStream<AttributedPath> list(Path directory) throws IOException {
         Scan scan = new Scan(directory, ScanOptions.DEFAULT.withMaxDepth(1));
@@ -65,7 +66,8 @@ public final class Statwalk {
      *
      * @param directory the directory, which is no entry itself
      * @return the entries; close it
-     * @throws IOException if it is no directory
+     * @throws IOException if it cannot be opened, as by
+     *     {@link java.nio.file.Files#newDirectoryStream(Path)}
      */
     public static Stream<AttributedPath> walk(Path directory) throws IOException {
         return walk(directory, ScanOptions.DEFAULT);
@@ -77,7 +79,8 @@ public final class Statwalk {
      * @param directory the directory
      * @param options the options
      * @return the entries; close it
-     * @throws IOException if it is no directory
+     * @throws IOException if it cannot be opened, as by
+     *     {@link java.nio.file.Files#newDirectoryStream(Path)}
      */
     public static Stream<AttributedPath> walk(Path directory, ScanOptions options)
             throws IOException {

@@ -13,7 +13,7 @@ interface Tables extends AutoCloseable {
 
     /** Begins a scan. An earlier Java has no class that {@link NativeTables} needs. */
     static Tables open(
-            List<byte[]> roots, ScanOptions options, Consumer<EntryException> onError)
+            List<byte[]> roots, ScanOptions options, Consumer<EntryError> onError)
             throws IOException {
         int java = Runtime.version().feature();
         if (java < OLDEST_JAVA) {

@@ -194,6 +194,63 @@ class StatwalkTest {
         assertTrue(count <= 16_384);
     }
 
+    /** A scan leaves the root of another file system out, and then the JDK is asked. */
+    @Test
+    void attributesOfWhatIsLeftOutAreAsked() throws IOException {
+        ScanOptions shallow = ScanOptions.DEFAULT.withMaxDepth(1);
+        for (ScanOptions options : List.of(shallow, shallow.withOneFileSystem(),
+                shallow.withFollowLinks().withOneFileSystem())) {
+            int count = 0;
+            try (Stream<AttributedPath> entries = Statwalk.walk(Path.of("/"), options)) {
+                for (AttributedPath entry : (Iterable<AttributedPath>) entries::iterator) {
+                    PosixFileAttributes own = entry.attributes();
+                    assertTrue(entry.hasAttributes());
+                    LinkOption[] how = own.isSymbolicLink() || options == shallow
+                            ? new LinkOption[] {LinkOption.NOFOLLOW_LINKS} : new LinkOption[0];
+                    PosixFileAttributes jdk = Files.readAttributes(
+                            entry.path(), PosixFileAttributes.class, how);
+                    assertEquals(jdk.isDirectory(), own.isDirectory(), entry::toString);
+                    assertEquals(jdk.isRegularFile(), own.isRegularFile(), entry::toString);
+                    assertEquals(jdk.isOther(), own.isOther(), entry::toString);
+                    assertEquals(jdk.permissions(), own.permissions(), entry::toString);
+                    assertEquals(jdk.owner(), own.owner(), entry::toString);
+                    assertEquals(jdk.group(), own.group(), entry::toString);
+                    assertEquals(jdk.creationTime(), own.creationTime(), entry::toString);
+                    count += entry.name().equals("proc") ? 1 : 0;
+                }
+            }
+            assertEquals(1, count);
+        }
+    }
+
+    @Test
+    void refusedAttributesAreAnExceptionOfTheEntry() throws Exception {
+        Path listable = Files.createDirectory(tree.resolve("listable"));
+        Files.createFile(listable.resolve("file"));
+        Path closed = Files.createDirectory(tree.resolve("shut"));
+        long sum = 0;
+        try (Stream<Path> all = Files.walk(tree)) {
+            for (Path path : (Iterable<Path>) all::iterator) {
+                var of = Files.readAttributes(
+                        path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+                sum += of.isDirectory() ? 0 : of.size();
+            }
+        }
+        run("chmod", "755", tree.toString());
+        run("chmod", "444", listable.toString());
+        run("chmod", "0", closed.toString());
+        String output = Java.ofOrdinaryUser(Refused.class, tree);
+        run("chmod", "755", listable.toString(), closed.toString());
+        String words = "AccessDeniedException TREE/listable/file\n";
+        assertEquals(Stream.of("error " + words, "file false\n" + words,
+                "IncompleteScanException the scan is incomplete, with 1 error: "
+                + "AccessDeniedException: TREE/listable/file\n", "cause " + words,
+                "sum " + sum, "error " + words, "error AccessDeniedException TREE/shut",
+                "AccessDeniedException TREE/shut\n", "AccessDeniedException TREE/shut\n",
+                "AccessDeniedException TREE/shut/below\n").flatMap(String::lines).sorted().toList(),
+                output.lines().sorted().toList());
+    }
+
     private static long tasks() throws IOException {
         try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
             return tasks.count();
@@ -272,7 +329,7 @@ class StatwalkTest {
         run("chmod", "755", tree.toString());
         String output = Java.ofOrdinaryUser(Unreadable.class, tree);
         run("chmod", "755", closed.toString());
-        String error = "open 13 " + closed + "\n";
+        String error = "AccessDeniedException " + closed + "\n";
         // The third has pruned it: then nothing is missing. The fourth has pruned others.
         assertEquals("incomplete 1 " + error + error + "complete\n"
                 + "after " + error + "true\n", output);

@@ -4,6 +4,7 @@ package org.statwalk;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
@@ -44,7 +45,7 @@ final class Unreadable {
         System.out.println(given.contains(tree.resolve("closed").toString()));
     }
 
-    private static void print(EntryException error) {
-        System.out.println(error.operation() + " " + error.number() + " " + error.getFile());
+    private static void print(FileSystemException error) {
+        System.out.println(error.getClass().getSimpleName() + " " + error.getMessage());
     }
 }
