@@ -26,6 +26,10 @@ record EntryError(byte[] path, int operation, int number, String reason) {
     static final int ENOTDIR = 20;
     static final int ELOOP = 40;
 
+    EntryError withPath(byte[] other) {
+        return new EntryError(other, operation, number, reason);
+    }
+
     /** Whether others changed the directory each time it was read. */
     boolean isChange() {
         return number == 0;

@@ -64,6 +64,9 @@ final class NativeTables implements Tables {
     /** Where the library puts the address of a table. */
     private final MemorySegment place = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
+    /** Null where it has not come to its end. */
+    private ScanEnd end;
+
     private NativeTables(
             Handle handle, boolean followsLinks, Consumer<EntryError> onError) {
         this.handle = handle;
@@ -109,6 +112,7 @@ final class NativeTables implements Tables {
                     case ERROR -> onError.accept(error(library, library.error(handle.pointer)));
                     case END -> {
                         handle.run();
+                        end = handle.end;
                         return null;
                     }
                     default -> {
@@ -141,7 +145,7 @@ final class NativeTables implements Tables {
     @Override
     public ScanEnd end() {
         synchronized (handle) {
-            return handle.end;
+            return end;
         }
     }
 

@@ -12,6 +12,8 @@ final class Rows {
     private static final LinkOption[] FOLLOW = {};
     private static final LinkOption[] NO_FOLLOW = {LinkOption.NOFOLLOW_LINKS};
 
+    /** How many bytes at the beginning of paths the caller has not given. */
+    int cut;
     /** Whether entries stand for what links lead to. */
     boolean followsLinks;
     int length;
@@ -82,7 +84,7 @@ final class Rows {
     }
 
     byte[] path(int row) {
-        int before = prefixOffsets[prefixes[row]];
+        int before = prefixOffsets[prefixes[row]] + cut;
         int length = prefixOffsets[prefixes[row] + 1] - before;
         int begin = nameOffsets[row];
         int end = nameOffsets[row + 1];

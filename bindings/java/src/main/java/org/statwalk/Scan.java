@@ -16,14 +16,20 @@ import java.util.List;
 final class Scan implements AutoCloseable {
     private static final int ERRORS_KEPT = 1000;
     private static final Rows NO_ROWS = new Rows();
+    /** The root of a scan stands before all names, and an empty path has no bytes for that. */
+    private static final byte[] CURRENT = {'.', '/'};
 
     private final Tables tables;
     private final ScanOptions options;
     private final List<FileSystemException> errors = new ArrayList<>();
+    /** How many bytes of each path the caller has not given: those of "./" before all names. */
+    private final int cut;
     private int errorCount;
     private boolean hasSkipped;
     private Rows current = NO_ROWS;
     private int row;
+    /** Whether it has come to its end. */
+    private boolean isOver;
     private volatile boolean isClosed;
 
     Scan(Path directory, ScanOptions options) throws IOException {
@@ -32,6 +38,7 @@ final class Scan implements AutoCloseable {
         Files.newDirectoryStream(directory).close();
         this.options = options;
         byte[] root = rootOf(directory, Files.isSymbolicLink(directory));
+        cut = directory.toString().isEmpty() ? CURRENT.length : 0;
         tables = Tables.open(List.of(root), options, this::report);
     }
 
@@ -47,7 +54,7 @@ final class Scan implements AutoCloseable {
     static byte[] rootOf(Path directory, boolean isLink) {
         byte[] bytes = PathBytes.of(directory);
         if (bytes.length == 0) {
-            return new byte[] {'.'};
+            return Arrays.copyOf(CURRENT, 1);
         }
         if (!isLink) {
             return bytes;
@@ -58,21 +65,30 @@ final class Scan implements AutoCloseable {
     }
 
     private void report(EntryError error) {
+        byte[] path = error.path();
+        if (path.length > cut) {
+            path = Arrays.copyOfRange(path, cut, path.length);
+        }
         if (options.onError != null) {
-            options.onError.accept(error.exception());
+            options.onError.accept(error.withPath(path).exception());
             return;
         }
         errorCount++;
         if (errors.size() < ERRORS_KEPT) {
-            errors.add(error.exception());
+            errors.add(error.withPath(path).exception());
         }
     }
 
-    /** The next entry; null at the end. */
+    /** Whether it was closed before its end. */
+    boolean isCutShort() {
+        return isClosed && !isOver;
+    }
+
+    /** The next entry; null at the end, and once it is closed. */
     AttributedPath next() throws IOException {
         do {
             Rows rows = current;
-            while (row < rows.length) {
+            while (row < rows.length && !isClosed) {
                 int at = row++;
                 if (isWanted(rows, at)) {
                     return new AttributedPath(rows, at);
@@ -101,11 +117,11 @@ final class Scan implements AutoCloseable {
         return true;
     }
 
-    /** Goes on to the rows that come next; false at the end. */
+    /** Goes on to the rows that come next; false at the end, and once it is closed. */
     private boolean nextRows() throws IOException {
         row = 0;
         current = NO_ROWS;
-        if (isClosed) {
+        if (isOver || isClosed) {
             return false;
         }
         Rows rows = tables.next();
@@ -113,18 +129,18 @@ final class Scan implements AutoCloseable {
             end();
             return false;
         }
+        rows.cut = cut;
         current = rows;
         return true;
     }
 
     private void end() throws IOException {
-        boolean wasClosed = isClosed;
-        isClosed = true;
-        if (wasClosed) {
+        ScanEnd how = tables.end();
+        isOver = how != null;
+        if (!isOver || options.onError != null) {
             return;
         }
-        ScanEnd how = tables.end();
-        if (options.onError == null && (how != ScanEnd.COMPLETE || errorCount > 0)) {
+        if (how != ScanEnd.COMPLETE || errorCount > 0) {
             throw new IncompleteScanException(errors, errorCount);
         }
     }

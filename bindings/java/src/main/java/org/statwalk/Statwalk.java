@@ -40,9 +40,13 @@ public final class Statwalk {
         Scan scan = new Scan(directory, ScanOptions.DEFAULT.withMaxDepth(1));
         return new DirectoryStream<>() {
             private boolean isTaken;
+            private volatile boolean isClosed;
 
             @Override
             public Iterator<AttributedPath> iterator() {
+                if (isClosed) {
+                    throw new IllegalStateException("the directory stream is closed");
+                }
                 if (isTaken) {
                     throw new IllegalStateException("the iterator was taken already");
                 }
@@ -52,6 +56,7 @@ public final class Statwalk {
 
             @Override
             public void close() {
+                isClosed = true;
                 scan.close();
             }
         };
@@ -62,7 +67,9 @@ public final class Statwalk {
      *
      * <p>A directory comes before all that is below it; nothing else of the order is promised, and
      * nothing of a parallel stream. If something could not be read, its end is an
-     * {@link UncheckedIOException} of an {@link IncompleteScanException}.
+     * {@link UncheckedIOException} of an {@link IncompleteScanException}. If another thread closes
+     * the stream, its end is an {@link IllegalStateException}, as with
+     * {@link java.nio.file.Files#walk}.
      *
      * @param directory the directory, which is no entry itself
      * @return the entries; close it
@@ -187,6 +194,9 @@ public final class Statwalk {
             }
             try {
                 AttributedPath entry = scan.next();
+                if (entry == null && scan.isCutShort()) {
+                    throw new IllegalStateException("the stream was closed before its end");
+                }
                 isOver = entry == null;
                 return entry;
             } catch (IOException failure) {

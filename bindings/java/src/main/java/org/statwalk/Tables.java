@@ -34,7 +34,7 @@ interface Tables extends AutoCloseable {
     /** Whether a directory is skipped, or lies below one that is. */
     boolean isSkipped(int directory);
 
-    /** How the scan ended; meaningful after the last table. */
+    /** How the scan ended; null where it was closed before. */
     ScanEnd end();
 
     @Override

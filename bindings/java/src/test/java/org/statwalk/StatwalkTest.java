@@ -179,19 +179,95 @@ class StatwalkTest {
         }
     }
 
+    /** A number of entries that is too small would be taken for the number of all. */
     @Test
-    void aClosedStreamEnds() throws IOException {
-        Stream<AttributedPath> stream = Statwalk.walk(Path.of("/usr"));
+    void aStreamThatIsClosedBeforeItsEndSaysSo() throws Exception {
+        Path usr = Path.of("/usr");
+        Stream<AttributedPath> stream = Statwalk.walk(usr);
         var entries = stream.iterator();
         entries.next();
         stream.close();
-        int count = 0;
-        while (entries.hasNext()) {
-            entries.next();
-            count++;
+        assertThrows(IllegalStateException.class, () -> {
+            while (entries.hasNext()) {
+                entries.next();
+            }
+        });
+        ScanOptions silent = ScanOptions.DEFAULT.withOnError(error -> {});
+        for (int turn = 0; turn < 40; turn++) {
+            boolean isParallel = turn % 2 == 1;
+            Stream<AttributedPath> begun = Statwalk.walk(usr, turn % 4 < 2 ? silent
+                    : ScanOptions.DEFAULT);
+            Stream<AttributedPath> of = isParallel ? begun.parallel() : begun;
+            long[] seen = {0};
+            Thread closer = new Thread(begun::close);
+            assertThrows(IllegalStateException.class, () -> of.forEach(entry -> {
+                synchronized (seen) {
+                    if (seen[0]++ == 100) {
+                        closer.start();
+                    } else if (seen[0] > 100) {
+                        join(closer);
+                    }
+                }
+            }));
         }
-        // Those of the table that was at hand.
-        assertTrue(count <= 16_384);
+        // Closed at its end, it is whole.
+        Stream<AttributedPath> whole = Statwalk.walk(tree);
+        long count = whole.count();
+        whole.close();
+        assertEquals(count, Statwalk.walk(tree).count());
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException stopped) {
+            throw new IllegalStateException(stopped);
+        }
+    }
+
+    /** By the contract of {@code DirectoryStream}, whose iterator ends where it is closed. */
+    @Test
+    void aClosedDirectoryStreamHasNoIterator() throws IOException {
+        DirectoryStream<AttributedPath> stream = Statwalk.list(tree);
+        var entries = stream.iterator();
+        entries.next();
+        stream.close();
+        for (int count = 0; entries.hasNext(); count++) {
+            entries.next();
+            assertTrue(count < 1);
+        }
+        DirectoryStream<AttributedPath> closed = Statwalk.list(tree);
+        closed.close();
+        closed.close();
+        assertThrows(IllegalStateException.class, closed::iterator);
+    }
+
+    @Test
+    void anEmptyPathGetsNoDot() throws IOException {
+        Path here = Path.of("");
+        Set<Path> expected = new HashSet<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(here)) {
+            stream.forEach(expected::add);
+        }
+        Set<Path> found = new HashSet<>();
+        try (DirectoryStream<AttributedPath> stream = Statwalk.list(here)) {
+            stream.forEach(entry -> {
+                found.add(entry.path());
+                assertArrayEquals(entry.nameBytes(), entry.pathBytes());
+                assertEquals(entry.name(), entry.toString());
+            });
+        }
+        assertEquals(expected, found);
+        Path sources = Path.of("src");
+        try (Stream<Path> jdk = Files.walk(sources).filter(path -> !path.equals(sources));
+                Stream<AttributedPath> own = Statwalk.walk(here)) {
+            assertEquals(jdk.collect(Collectors.toSet()), own.map(AttributedPath::path)
+                    .filter(path -> path.startsWith(sources) && !path.equals(sources))
+                    .collect(Collectors.toSet()));
+        }
+        assertEquals("./src", Statwalk.walk(Path.of("."), ScanOptions.DEFAULT.withMaxDepth(1))
+                .map(AttributedPath::toString).filter(path -> path.endsWith("src"))
+                .collect(Collectors.joining()));
     }
 
     /** A scan leaves the root of another file system out, and then the JDK is asked. */
