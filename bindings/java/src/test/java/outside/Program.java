@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.statwalk.AttributedPath;
+import org.statwalk.ScanOptions;
 import org.statwalk.Statwalk;
 
 /** A program that uses the library as others do: by its jar, from another package. */
@@ -26,6 +27,7 @@ public final class Program {
             case "loaders" -> loaders(Path.of(arguments[1]), arguments[2]);
             case "initialisers" -> initialisers(Path.of(arguments[1]), Path.of(arguments[2]));
             case "memory" -> memory(Path.of(arguments[1]));
+            case "deep" -> deep(Path.of(arguments[1]));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
     }
@@ -89,6 +91,34 @@ public final class Program {
             }
         }
         System.out.println((resident() - before) >> 20);
+    }
+
+    /** Asks all entries for their paths, and prints their number, the longest path, and by how
+     * many megabytes the process has grown. */
+    private static void deep(Path directory) throws Exception {
+        ScanOptions oneLevel = ScanOptions.DEFAULT.withMaxDepth(1);
+        try (Stream<AttributedPath> first = Statwalk.walk(directory, oneLevel)) {
+            first.count();
+        }
+        long before = resident();
+        long[] found = {0, 0, 0};
+        try (Stream<AttributedPath> entries = Statwalk.walk(directory)) {
+            entries.forEach(entry -> {
+                found[1] = Math.max(found[1], entry.pathBytes().length);
+                if (found[0]++ % 1000 == 0) {
+                    found[2] = Math.max(found[2], grown(before));
+                }
+            });
+        }
+        System.out.println(found[0] + " " + found[1] + " " + Math.max(found[2], grown(before)));
+    }
+
+    private static long grown(long before) {
+        try {
+            return resident() - before >> 20;
+        } catch (IOException failure) {
+            throw new java.io.UncheckedIOException(failure);
+        }
     }
 
     private static long resident() throws IOException {
