@@ -37,6 +37,23 @@ final class NativeTables implements Tables {
         }
     }
 
+    /**
+     * Ends a scan that nobody closed, on a thread of its own: the collector finds many at once,
+     * and each waits until its workers have returned.
+     */
+    private static void endForgotten(Handle handle) {
+        if (!handle.isOpen()) {
+            return;
+        }
+        try {
+            Thread closer = new Thread(handle, "statwalk-close");
+            closer.setDaemon(true);
+            closer.start();
+        } catch (OutOfMemoryError noThread) {
+            handle.run();
+        }
+    }
+
     /** The handle, apart from its owner, so that the cleaner does not keep that alive. */
     private static final class Handle implements Runnable {
         private final NativeLibrary library;
@@ -46,6 +63,10 @@ final class NativeTables implements Tables {
         Handle(NativeLibrary library, long pointer) {
             this.library = library;
             this.pointer = pointer;
+        }
+
+        synchronized boolean isOpen() {
+            return pointer != 0;
         }
 
         @Override
@@ -73,7 +94,8 @@ final class NativeTables implements Tables {
         this.followsLinks = followsLinks;
         this.onError = onError;
         Cleaner cleaner = Forgotten.CLEANER;
-        this.cleanable = cleaner == null ? handle::run : cleaner.register(this, handle);
+        this.cleanable = cleaner == null
+                ? handle::run : cleaner.register(this, () -> endForgotten(handle));
     }
 
     static Tables open(
@@ -151,6 +173,7 @@ final class NativeTables implements Tables {
 
     @Override
     public void close() {
+        handle.run();
         cleanable.clean();
     }
 

@@ -23,7 +23,12 @@ import java.util.stream.StreamSupport;
  * Entries of directory trees with their attributes.
  *
  * <p>Symbolic links are entries, unless {@link ScanOptions#withFollowLinks()} follows them. Closing
- * a stream ends its scan; one that is forgotten ends when it is collected.
+ * a stream ends its scan, and so does its last entry.
+ *
+ * <p>A stream that is neither closed nor read to its end holds a few threads and about ten
+ * descriptors until it is collected. It takes little of the heap, so nothing presses the collector:
+ * that can be minutes later, and a program that forgets a hundred streams can run out of
+ * descriptors. Use try-with-resources.
  */
 public final class Statwalk {
     private Statwalk() {}
