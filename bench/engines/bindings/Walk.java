@@ -28,11 +28,11 @@ public final class Walk {
     }
 
     private void add(AttributedPath entry) {
-        PosixFileAttributes attributes = entry.attributes();
-        if (attributes == null) {
+        if (!entry.hasAttributes()) {
             files++;
             return;
         }
+        PosixFileAttributes attributes = entry.attributes();
         if (attributes.isDirectory()) {
             directories++;
         } else {
