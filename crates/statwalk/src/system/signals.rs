@@ -73,6 +73,18 @@ pub(crate) fn install_with_pipe(pipe: &UnixStream) -> io::Result<()> {
     Ok(())
 }
 
+/// From now on a file that grows beyond a limit (`ulimit -f`) is a write that fails. By default
+/// SIGXFSZ kills, without a word about the file.
+pub(crate) fn let_large_writes_fail() {
+    static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
+    /// Nobody asks: the write itself fails.
+    static HAS_COME: AtomicBool = AtomicBool::new(false);
+    if !IS_INSTALLED.swap(true, Ordering::Relaxed) {
+        // Where the registration fails, the signal kills as before.
+        let _ = flag::register(SIGXFSZ, &HAS_COME);
+    }
+}
+
 /// Forgets the signal: it was meant for another program.
 pub(crate) fn forget() {
     CAUGHT.store(0, Ordering::SeqCst);

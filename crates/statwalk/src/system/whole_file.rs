@@ -25,6 +25,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use statwalk_sys::user;
 
+use crate::system::signals;
 use crate::system::stdio::{self, INTERRUPTIONS_MAX};
 
 /// The links that one path can lead through, as in the kernel (path_resolution(7)).
@@ -119,6 +120,7 @@ impl WholeFile {
 
     /// Begins a file. Nothing of it can be seen yet.
     pub(crate) fn begin(path: &Path, existing: Existing) -> io::Result<WholeFile> {
+        signals::let_large_writes_fail();
         let mut place = Place::of(CWD, path.as_os_str())?;
         let mut found = place.look()?;
         let mut replaced = None;

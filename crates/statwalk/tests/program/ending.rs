@@ -183,6 +183,28 @@ fn an_answer_that_cannot_be_written_is_a_failure() {
     }
 }
 
+/// A limit on the size of files killed the program, without a word about the file.
+#[test]
+fn a_file_that_grows_beyond_its_limit_is_a_failure() {
+    let tree = large();
+    let script = "ulimit -f 1; exec \"$0\" report tree -o page.html";
+    let run = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_statwalk")])
+        .current_dir(tree.parent())
+        .output();
+    let answer = Answer::from(run.unwrap());
+    assert_eq!(answer.code, Some(2), "{}", answer.stderr);
+    let words = "page.html: file too large";
+    assert!(answer.stderr.contains(words), "{}", answer.stderr);
+    let left = std::fs::read_dir(tree.parent()).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        left.iter()
+            .all(|name| !name.to_string_lossy().contains("html")),
+        "{left:?}"
+    );
+}
+
 /// A file system in user space can answer EINTR as often as it likes.
 #[test]
 fn an_output_that_is_always_interrupted_is_given_up() {
