@@ -6,6 +6,7 @@
 
 const fs = require('node:fs')
 const { isUtf8 } = require('node:buffer')
+const util = require('node:util')
 
 const DIRECTORY = 1
 const SYMLINK = 2
@@ -22,6 +23,9 @@ const DIRENTS = [
   of.UV_DIRENT_BLOCK,
   of.UV_DIRENT_UNKNOWN,
 ]
+
+/** By the number of the type, its name. */
+const TYPES = ['file', 'directory', 'symlink', 'fifo', 'socket', 'character device', 'block device', 'unknown']
 
 /** A path that is no UTF-8: a string of it would not lead back to the file. */
 class UndecodablePathError extends Error {
@@ -91,9 +95,35 @@ class Entry {
     return new fs.Dirent(bytes.subarray(slash + 1), type, parent)
   }
 
-  /** The attributes as fs.lstat gives them; null where they could not be read. */
+  /** The attributes as fs.lstat gives them. Throws the error of the entry where it has none. */
   get stats() {
     return this.#table.stats(this.#row)
+  }
+
+  /** Plain values for JSON and structuredClone. It asks the system for nothing. */
+  toJSON() {
+    const plain = this.#plain()
+    if (plain.stats === null) return plain
+    // JSON has no bigint.
+    const text = ([part, value]) => [part, typeof value === 'bigint' ? `${value}` : value]
+    return { ...plain, stats: Object.fromEntries(Object.entries(plain.stats).map(text)) }
+  }
+
+  [util.inspect.custom](depth, options, inspect = util.inspect) {
+    if (depth < 0) return options.stylize('[Entry]', 'special')
+    return `Entry ${inspect(this.#plain(), { ...options, depth: options.depth === null ? null : options.depth - 1 })}`
+  }
+
+  #plain() {
+    const [table, row] = [this.#table, this.#row]
+    const bytes = this.pathBytes()
+    const plain = { path: bytes.toString('utf8') }
+    if (!isUtf8(bytes)) plain.pathBase64 = bytes.toString('base64')
+    plain.type = TYPES[table.types[row]]
+    plain.stats = table.isKnown(row) ? table.stats(row) : null
+    const error = table.refusal(row)
+    if (error !== null) plain.error = error.code
+    return plain
   }
 }
 

@@ -2,7 +2,7 @@
 
 /// <reference types="node" />
 
-import type { Dirent, PathLike, Stats } from 'node:fs'
+import type { BigIntStats, Dirent, PathLike, Stats } from 'node:fs'
 
 /** A field that decides the system calls. 'stat' stands for all that fs.Stats has. */
 export type Field =
@@ -25,14 +25,35 @@ export type Field =
   | 'stat'
   // end of fields of the table
 
-/** An entry that could not be read. */
+/** An entry that could not be read, in the form of the errors of fs. */
 export interface EntryError extends Error {
-  /** The negative error number of the system; -0 for a directory that did not hold still. */
+  /** Such as 'EACCES'. 'ERR_STATWALK_CHANGED' is a directory that changed each time it was read. */
+  code: string
+  /** The negative error number of the system; 0 for a directory that changed. */
   errno: number
+  /** The call as fs names it: 'opendir', 'scandir', 'lstat', 'stat' or 'open'. */
+  syscall: string
   /** The operation, such as 'open'. */
   operation: string
   path: string
   pathBytes: Buffer
+}
+
+/**
+ * Attributes of an entry: an object of fs.Stats. A field that was not asked for throws a
+ * TypeError, and so does blksize, which no scan has.
+ */
+export interface EntryStats extends Omit<Stats, 'birthtime' | 'birthtimeMs'> {
+  /** Null where the file system does not have it. */
+  birthtime: Date | null
+  birthtimeMs: number | null
+}
+
+/** The same with bigints: an object of fs.BigIntStats. */
+export interface BigIntEntryStats extends Omit<BigIntStats, 'birthtime' | 'birthtimeMs' | 'birthtimeNs'> {
+  birthtime: Date | null
+  birthtimeMs: bigint | null
+  birthtimeNs: bigint | null
 }
 
 export interface Options {
@@ -42,6 +63,8 @@ export interface Options {
   onError?: (error: EntryError) => void
   /** Stops the scan. The loop throws its reason. */
   signal?: AbortSignal
+  /** Whether the numbers of stats are bigints, and times have nanoseconds. The default is false. */
+  bigint?: boolean
   // options of the table
   /** The number of threads; 0 lets the scan decide. 0 to 2 ** 32 - 1; the default is 0. */
   threads?: number
@@ -62,8 +85,21 @@ export interface Options {
   // end of options of the table
 }
 
+/** Plain values of an entry. */
+export interface PlainEntry {
+  /** With U+FFFD for bytes that are no UTF-8. */
+  path: string
+  /** The bytes of a path that is no UTF-8. */
+  pathBase64?: string
+  type: 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'character device' | 'block device' | 'unknown'
+  /** The fields that were asked for, bigints as text; null where the scan does not have them. */
+  stats: Record<string, number | string | null> | null
+  /** The code of the error for which the system has refused the attributes. */
+  error?: string
+}
+
 /** An entry: a view into the columns of a table, which it keeps alive. */
-export class Entry {
+export class Entry<S = EntryStats> {
   private constructor()
   /** The path. Throws UndecodablePathError where a string would not lead back to the file. */
   readonly path: string
@@ -76,10 +112,13 @@ export class Entry {
   /** As fs.readdir gives it. Name and parent are buffers where they are no UTF-8. */
   readonly dirent: Dirent
   /**
-   * As fs.lstat gives it, without a call; null where the entry could not be read. A field
-   * that was not asked for is undefined, and so are blksize and a time that is not known.
+   * As fs.lstat gives it, without a call. Where the system has refused it, this throws the
+   * error of the entry, or an IncompleteScanError if the scan has no `onError`. Of an entry
+   * that the scan has left out, such as the root of another file system, it asks the system.
    */
-  readonly stats: Stats | null
+  readonly stats: S
+  /** Plain values for JSON, logs and structuredClone. It makes no call. */
+  toJSON(): PlainEntry
   pathBytes(): Buffer
   nameBytes(): Buffer
 }
@@ -114,6 +153,8 @@ export interface Columns {
   types: Uint8Array
   /** A bit for each row: whether its attributes are known. Absent if all are. */
   isKnown?: Uint8Array
+  /** The rows whose attributes the system has refused, with the negative error number. */
+  refusals?: { row: number; errno: number }[]
   // columns of the table
   size?: BigUint64Array
   allocated?: BigUint64Array
@@ -159,9 +200,10 @@ export interface Report {
 /** A scan has ended, and something could not be read. */
 export class IncompleteScanError extends Error {
   code: 'ERR_STATWALK_INCOMPLETE'
-  /** The first thousand. */
+  /** The first thousand. The first of them is the `cause`. */
   errors: EntryError[]
-  report: Report
+  /** Null where attributes were refused while the scan goes on. */
+  report: Report | null
 }
 
 /** A path that is no UTF-8, where a string was asked for. */
@@ -171,21 +213,42 @@ export class UndecodablePathError extends Error {
 }
 
 /** The entries of a scan. A directory comes before all that is below it. */
-export class Scan implements AsyncIterableIterator<Entry, undefined, void> {
+export class Scan<S = EntryStats> implements AsyncIterableIterator<Entry<S>, undefined, void> {
   private constructor()
   /**
    * Leaves out all that is below the directory that came last. Throws an Error if that was
    * no directory.
    */
   skip(): void
-  next(): Promise<IteratorResult<Entry, undefined>>
-  return(): Promise<IteratorResult<Entry, undefined>>
-  throw(error?: unknown): Promise<IteratorResult<Entry, undefined>>
+  next(): Promise<IteratorResult<Entry<S>, undefined>>
+  return(): Promise<IteratorResult<Entry<S>, undefined>>
+  throw(error?: unknown): Promise<IteratorResult<Entry<S>, undefined>>
   [Symbol.asyncIterator](): this
+  /** Ends the scan, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** The same for a loop that nobody waits beside: each step holds the event loop. */
+export class SyncScan<S = EntryStats> implements IterableIterator<Entry<S>, undefined, void> {
+  private constructor()
+  skip(): void
+  next(): IteratorResult<Entry<S>, undefined>
+  return(): IteratorResult<Entry<S>, undefined>
+  throw(error?: unknown): IteratorResult<Entry<S>, undefined>
+  [Symbol.iterator](): this
+  /** Ends the scan, for `using`. */
+  [Symbol.dispose](): void
 }
 
 /** All entries below a directory. Leaving the loop ends the scan. */
-export function scan(path: PathLike, options?: Options): Scan
+export function scan(path: PathLike, options: Options & { bigint: true }): Scan<BigIntEntryStats>
+export function scan(path: PathLike, options?: Options & { bigint?: false }): Scan
+export function scan(path: PathLike, options?: Options): Scan<EntryStats | BigIntEntryStats>
+
+/** The same in place of the event loop, for programs that have nothing else to do. */
+export function scanSync(path: PathLike, options: Options & { bigint: true }): SyncScan<BigIntEntryStats>
+export function scanSync(path: PathLike, options?: Options & { bigint?: false }): SyncScan
+export function scanSync(path: PathLike, options?: Options): SyncScan<EntryStats | BigIntEntryStats>
 
 /**
  * The same in columns, and the directory itself. A batch is of directories or of other
@@ -193,11 +256,11 @@ export function scan(path: PathLike, options?: Options): Scan
  */
 export function batches(
   path: PathLike,
-  options?: Options,
+  options?: Omit<Options, 'bigint'>,
 ): AsyncGenerator<Columns, Report | null | undefined, void>
 
 /** The options of a sum: as those of a scan, and its errors are values of it. */
-export interface DuOptions extends Omit<Options, 'fields' | 'maxDepth' | 'onError'> {
+export interface DuOptions extends Omit<Options, 'bigint' | 'fields' | 'maxDepth' | 'onError'> {
   /** Whether the bytes are bigints. Numbers are exact up to 2 ** 53. The default is false. */
   bigint?: boolean
 }
@@ -228,7 +291,7 @@ export function du(path: PathLike, options: DuOptions & { bigint: true }): Promi
 export function du(path: PathLike, options?: DuOptions & { bigint?: false }): Promise<Usage>
 export function du(path: PathLike, options?: DuOptions): Promise<Usage | Usage<bigint>>
 
-/** An entry of columns. */
+/** An entry of columns. Its `stats` throws the error of the entry, whatever `onError` is. */
 export function entryOf(columns: Columns, row: number): Entry
 
 export const FIELDS: readonly Field[]

@@ -6,10 +6,11 @@
 
 const fs = require('node:fs')
 const { Entry, UndecodablePathError } = require('./entry.js')
+const { IncompleteScanError, systemError } = require('./errors.js')
 const { fieldBits, Stream, Sum } = require('./native.js')
-const { bytesOf, checked } = require('./options.js')
-const { IncompleteScanError, Reading } = require('./reading.js')
-const { Scan } = require('./scan.js')
+const { bytesOf, checked, checkOthers } = require('./options.js')
+const { Reading, SyncReading } = require('./reading.js')
+const { Scan, SyncScan } = require('./scan.js')
 const { sumOf } = require('./sum.js')
 const { tableOf } = require('./table.js')
 
@@ -28,21 +29,52 @@ function bits(fields) {
   return columns >>> 0
 }
 
-const wishes = (fields, options) => ({ columns: bits(fields), ...checked(options) })
+function wishes(fields, options) {
+  checkOthers(options)
+  return { columns: bits(fields), ...checked(options) }
+}
+
+/** A link that leads to a directory is followed, as fs.opendir does it. */
+const followed = (root, isLink) => (isLink ? Buffer.concat([root, Buffer.from('/')]) : root)
+const endsWithSlash = (root) => root.at(-1) === 0x2f
+
+/** The error of fs.opendir, which forgets the path in some releases of Node. */
+function notOpened(error, root) {
+  return error.syscall === 'opendir' ? systemError(error.errno, 'open', root) : error
+}
 
 async function open(path, options) {
   const root = bytesOf(path)
   const given = wishes(options.fields ?? 'stat', options)
-  // As fs.opendir does: a path that is no directory is an error, and a link is followed.
-  const directory = await fs.promises.stat(root)
-  if (!directory.isDirectory()) {
-    const error = new Error(`ENOTDIR: not a directory, scan '${root}'`)
-    throw Object.assign(error, { code: 'ENOTDIR', errno: -20, syscall: 'scandir', path: `${root}` })
+  options.signal?.throwIfAborted()
+  try {
+    await (await fs.promises.opendir(root)).close()
+    const isLink = !endsWithSlash(root) && (await fs.promises.lstat(root)).isSymbolicLink()
+    return new Stream(followed(root, isLink), given)
+  } catch (error) {
+    throw notOpened(error, root)
   }
-  const isLink = root.at(-1) !== 0x2f && (await fs.promises.lstat(root)).isSymbolicLink()
-  const target = isLink ? Buffer.concat([root, Buffer.from('/')]) : root
-  return new Stream(target, given)
 }
+
+function openNow(path, options) {
+  const root = bytesOf(path)
+  const given = wishes(options.fields ?? 'stat', options)
+  options.signal?.throwIfAborted()
+  try {
+    fs.opendirSync(root).closeSync()
+    const isLink = !endsWithSlash(root) && fs.lstatSync(root).isSymbolicLink()
+    return new Stream(followed(root, isLink), given)
+  } catch (error) {
+    throw notOpened(error, root)
+  }
+}
+
+/** How the entries of a scan have their attributes. */
+const how = ({ bigint, followLinks, onError }) => ({
+  bigint: bigint === true,
+  followLinks: followLinks === true,
+  hasOnError: onError != null,
+})
 
 const reading = (path, options) => new Reading(() => open(path, options), options)
 
@@ -60,14 +92,17 @@ async function* batches(path, options = {}) {
 }
 
 function scan(path, options = {}) {
-  return new Scan(reading(path, options))
+  return new Scan(reading(path, options), how(options))
+}
+
+function scanSync(path, options = {}) {
+  return new SyncScan(new SyncReading(() => openNow(path, options), options), how(options))
 }
 
 async function du(path, options = {}) {
-  const { signal } = options
-  signal?.throwIfAborted()
   const root = bytesOf(path)
   const given = wishes(['size', 'allocated', 'links', 'id'], { ...options, maxDepth: undefined })
+  options.signal?.throwIfAborted()
   // What is not there is an error, and nothing that can be missing in a sum.
   await (given.followLinks ? fs.promises.stat : fs.promises.lstat)(root)
   return sumOf(new Sum(root, given), options)
@@ -79,11 +114,13 @@ function entryOf(columns, row) {
 }
 
 exports.scan = scan
+exports.scanSync = scanSync
 exports.batches = batches
 exports.du = du
 exports.entryOf = entryOf
 exports.Entry = Entry
 exports.Scan = Scan
+exports.SyncScan = SyncScan
 exports.IncompleteScanError = IncompleteScanError
 exports.UndecodablePathError = UndecodablePathError
 exports.FIELDS = FIELDS

@@ -41,6 +41,15 @@ const VALUES = {
   },
 }
 
+/** The options that Node alone has. */
+function checkOthers({ bigint, onError, signal }) {
+  VALUES.flag({ name: 'bigint' }, bigint)
+  if (onError != null && typeof onError !== 'function') throw refused('onError is a function', onError, false)
+  if (signal != null && typeof signal.throwIfAborted !== 'function') {
+    throw refused('signal is an AbortSignal', signal, false)
+  }
+}
+
 /** The options as the native module takes them. */
 function checked(options) {
   return Object.fromEntries(RULES.map((rule) => [rule.name, VALUES[rule.kind](rule, options[rule.name])]))
@@ -53,4 +62,4 @@ function bytesOf(path) {
   throw refused('path is a string, a Buffer or a URL', path, false)
 }
 
-module.exports = { bytesOf, checked }
+module.exports = { bytesOf, checked, checkOthers }

@@ -4,79 +4,82 @@
 
 // The tables of a scan with its errors, its signal and its end.
 
+const { errorOf, IncompleteScanError } = require('./errors.js')
+const { closedBy } = require('./signals.js')
 const { prepare } = require('./table.js')
 
 /** How many errors are kept for the end. */
 const KEPT_MAX = 1000
 
-class IncompleteScanError extends Error {
-  constructor(errors, report) {
-    const first = errors.length > 0 ? `: ${errors[0].message}` : ''
-    super(`the scan is incomplete, with ${errors.length} errors${first}`)
-    this.name = 'IncompleteScanError'
-    this.code = 'ERR_STATWALK_INCOMPLETE'
-    this.errors = errors
-    this.report = report
-  }
-}
+/** The part of both readings: what a step of the native module means. */
+class Steps {
+  #onError
+  #errors = []
+  report
+  isOver = false
 
-function errorOf(item) {
-  const error = new Error(item.message)
-  const path = Buffer.from(item.path)
-  return Object.assign(error, {
-    errno: -item.number,
-    operation: item.operation,
-    path: path.toString('utf8'),
-    pathBytes: path,
-  })
+  constructor(onError) {
+    this.#onError = onError
+  }
+
+  /** The columns of a step, null at the end, or undefined where the next one is wanted. */
+  take({ columns, error, report }) {
+    if (columns != null) return prepare(columns)
+    if (error == null) return this.#finish(report)
+    this.#keep(errorOf(error))
+    return undefined
+  }
+
+  #keep(error) {
+    if (this.#onError) this.#onError(error)
+    else if (this.#errors.length < KEPT_MAX) this.#errors.push(error)
+  }
+
+  #finish(report) {
+    this.isOver = true
+    this.report = report
+    if (report != null && !report.isComplete && !this.#onError) {
+      throw new IncompleteScanError(this.#errors, report)
+    }
+    return null
+  }
 }
 
 class Reading {
   #open
   #stream = null
   #signal
-  #onError
-  #errors = []
-  #abort = () => void this.#stream?.close()
-  #isOver = false
-  report
+  #steps
+  #forget = () => {}
 
   /** `open` begins the scan when the first table is asked for. */
   constructor(open, { signal, onError }) {
     this.#open = open
     this.#signal = signal
-    this.#onError = onError
+    this.#steps = new Steps(onError)
+  }
+
+  get report() {
+    return this.#steps.report
   }
 
   /** The next table of columns; null at the end. */
   async next() {
-    if (this.#isOver) return null
+    if (this.#steps.isOver) return null
     if (this.#stream === null) {
-      this.#signal?.throwIfAborted()
       this.#stream = await this.#open()
-      this.#signal?.addEventListener('abort', this.#abort, { once: true })
+      this.#forget = closedBy(this.#signal, this.#stream)
     }
     for (;;) {
+      // It can have come before there was something to close.
+      this.#signal?.throwIfAborted()
       const step = await this.#stream.next()
       this.#signal?.throwIfAborted()
-      if (step.error != null) this.#take(errorOf(step.error))
-      else if (step.columns == null) return this.#finish(step.report)
-      else return prepare(step.columns)
+      const columns = this.#steps.take(step)
+      if (columns === undefined) continue
+      if (columns === null) this.#forget()
+      return columns
     }
-  }
-
-  #take(error) {
-    if (this.#onError) this.#onError(error)
-    else if (this.#errors.length < KEPT_MAX) this.#errors.push(error)
-  }
-
-  #finish(report) {
-    this.#isOver = true
-    this.#signal?.removeEventListener('abort', this.#abort)
-    this.report = report
-    if (report == null) return null
-    if (!report.isComplete && !this.#onError) throw new IncompleteScanError(this.#errors, report)
-    return null
   }
 
   /** Leaves out what is below a directory of the last table, from the next one on. */
@@ -86,11 +89,45 @@ class Reading {
 
   /** Ends the scan, if it has not ended. */
   async close() {
-    this.#signal?.removeEventListener('abort', this.#abort)
-    const isOver = this.#isOver || this.#stream === null
-    this.#isOver = true
+    this.#forget()
+    const isOver = this.#steps.isOver || this.#stream === null
+    this.#steps.isOver = true
     if (!isOver) await this.#stream.close()
   }
 }
 
-module.exports = { errorOf, IncompleteScanError, KEPT_MAX, Reading }
+/** The same in place of the event loop. */
+class SyncReading {
+  #open
+  #stream = null
+  #signal
+  #steps
+
+  constructor(open, { signal, onError }) {
+    this.#open = open
+    this.#signal = signal
+    this.#steps = new Steps(onError)
+  }
+
+  next() {
+    if (this.#steps.isOver) return null
+    this.#stream ??= this.#open()
+    for (;;) {
+      this.#signal?.throwIfAborted()
+      const columns = this.#steps.take(this.#stream.nextNow())
+      if (columns !== undefined) return columns
+    }
+  }
+
+  prune(id, path) {
+    this.#stream.prune(id, path)
+  }
+
+  close() {
+    const isOver = this.#steps.isOver || this.#stream === null
+    this.#steps.isOver = true
+    if (!isOver) this.#stream.closeNow()
+  }
+}
+
+module.exports = { Reading, SyncReading }

@@ -4,8 +4,8 @@
 
 // The entries of a scan, one after another.
 
+const { Cursor } = require('./cursor.js')
 const { Entry } = require('./entry.js')
-const { Table } = require('./table.js')
 
 // For so long a loop may hold the event loop before others get their turn.
 const TURN_MS = 1
@@ -15,21 +15,16 @@ const ENTRIES = 16
 /** An iterator by hand: a generator would make three promises for each entry. */
 class Scan {
   #reading
-  #columns = null
-  #table = null
-  #row = 0
-  /** The row that was given last; of the directories alone it can be skipped. */
-  #last = -1
-  /** The directories of the table at hand that are not wanted, or lie in one. */
-  #skipped = new Set()
+  #cursor
   #turn = performance.now()
   #left = ENTRIES
   /** The call that others wait for. */
   #busy = null
   #isOver = false
 
-  constructor(reading) {
+  constructor(reading, how) {
     this.#reading = reading
+    this.#cursor = new Cursor(reading, how)
   }
 
   [Symbol.asyncIterator]() {
@@ -37,9 +32,9 @@ class Scan {
   }
 
   next() {
-    if (this.#busy === null && this.#left > 0 && this.#advance()) {
+    if (this.#busy === null && this.#left > 0 && this.#cursor.advance()) {
       this.#left -= 1
-      return Promise.resolve({ done: false, value: new Entry(this.#table, this.#last) })
+      return Promise.resolve({ done: false, value: new Entry(this.#cursor.table, this.#cursor.last) })
     }
     return this.#enqueue(() => this.#wait())
   }
@@ -60,39 +55,7 @@ class Scan {
 
   /** Leaves out all that is below the directory that came last. */
   skip() {
-    const { ids } = this.#columns ?? {}
-    if (ids == null || this.#last < 0) throw new Error('the last entry is no directory')
-    this.#skipped.add(ids[this.#last])
-    this.#reading.prune(ids[this.#last], this.#table.pathBytes(this.#last))
-  }
-
-  /** Goes on to the next row, if it is at hand. */
-  #advance() {
-    if (this.#columns === null) return false
-    const { ids, dirs, length } = this.#columns
-    while (this.#row < length) {
-      const row = this.#row
-      this.#row += 1
-      if (ids != null) {
-        // The directory itself is no entry of it.
-        if (dirs[row] === ids[row]) continue
-        if (this.#skipped.has(dirs[row])) {
-          this.#skipped.add(ids[row])
-          continue
-        }
-      }
-      this.#last = row
-      return true
-    }
-    this.#take(null)
-    return false
-  }
-
-  #take(columns) {
-    this.#columns = columns
-    this.#table = columns === null ? null : new Table(columns)
-    this.#row = 0
-    this.#last = -1
+    this.#cursor.skip()
   }
 
   async #wait() {
@@ -106,9 +69,9 @@ class Scan {
           this.#turn = performance.now()
         }
       }
-      if (this.#advance()) {
+      if (this.#cursor.advance()) {
         this.#left -= 1
-        return { done: false, value: new Entry(this.#table, this.#last) }
+        return { done: false, value: new Entry(this.#cursor.table, this.#cursor.last) }
       }
       let columns
       try {
@@ -120,15 +83,14 @@ class Scan {
       if (columns === null) {
         this.#isOver = true
       } else {
-        this.#skipped.clear()
-        this.#take(columns)
+        this.#cursor.begin(columns)
       }
     }
   }
 
   async #end() {
     this.#isOver = true
-    this.#columns = null
+    this.#cursor.end()
     await this.#reading.close()
   }
 
@@ -144,4 +106,71 @@ class Scan {
   }
 }
 
-module.exports = { Scan }
+/** The same in place of the event loop. */
+class SyncScan {
+  #reading
+  #cursor
+  #isOver = false
+
+  constructor(reading, how) {
+    this.#reading = reading
+    this.#cursor = new Cursor(reading, how)
+  }
+
+  [Symbol.iterator]() {
+    return this
+  }
+
+  next() {
+    for (;;) {
+      if (this.#isOver) return { done: true, value: undefined }
+      if (this.#cursor.advance()) {
+        return { done: false, value: new Entry(this.#cursor.table, this.#cursor.last) }
+      }
+      let columns
+      try {
+        columns = this.#reading.next()
+      } catch (error) {
+        this.#end()
+        throw error
+      }
+      if (columns === null) this.#isOver = true
+      else this.#cursor.begin(columns)
+    }
+  }
+
+  return(value) {
+    this.#end()
+    return { done: true, value }
+  }
+
+  throw(error) {
+    this.#end()
+    throw error
+  }
+
+  /** Leaves out all that is below the directory that came last. */
+  skip() {
+    this.#cursor.skip()
+  }
+
+  #end() {
+    this.#isOver = true
+    this.#cursor.end()
+    this.#reading.close()
+  }
+}
+
+// Early releases of Node 20 lack the symbols.
+function disposes(Kind, symbol) {
+  if (symbol === undefined) return
+  const value = function () {
+    const ended = this.return()
+    return ended instanceof Promise ? ended.then(() => {}) : undefined
+  }
+  Object.defineProperty(Kind.prototype, symbol, { configurable: true, writable: true, value })
+}
+disposes(Scan, Symbol.asyncDispose)
+disposes(SyncScan, Symbol.dispose)
+
+module.exports = { Scan, SyncScan }

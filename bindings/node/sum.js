@@ -4,12 +4,12 @@
 
 // The sums of a scan.
 
-const { errorOf } = require('./reading.js')
+const { errorOf } = require('./errors.js')
+const { onAbort } = require('./signals.js')
 
 /** The answer of a scan that was begun. Ends it when the signal says so. */
 async function sumOf(sum, { signal, bigint }) {
-  const stop = () => sum.stop()
-  signal?.addEventListener('abort', stop, { once: true })
+  const forget = onAbort(signal, () => sum.stop())
   try {
     // It can have come before there was something to stop.
     signal?.throwIfAborted()
@@ -22,7 +22,7 @@ async function sumOf(sum, { signal, bigint }) {
     await sum.close()
     throw error
   } finally {
-    signal?.removeEventListener('abort', stop)
+    forget()
   }
 }
 

@@ -6,10 +6,10 @@
 
 const fs = require('node:fs')
 const { isAscii } = require('node:buffer')
+const { IncompleteScanError, systemError } = require('./errors.js')
+const { PARTS, partStats, WholeStats } = require('./stats.js')
 
-// S_IFMT of st_mode, by the number of the type.
-const { S_IFREG, S_IFDIR, S_IFLNK, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK } = fs.constants
-const MODES = [S_IFREG, S_IFDIR, S_IFLNK, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK, 0]
+const SYMLINK = 2
 
 /** Numbers of 64 bits as their halves: big integers would cost more. */
 function halves(column) {
@@ -17,45 +17,101 @@ function halves(column) {
   return column == null ? null : new Uint32Array(column.buffer, column.byteOffset, 2 * column.length)
 }
 
-const large = (pairs, row) =>
-  pairs === null ? undefined : pairs[2 * row + 1] * 4294967296 + pairs[2 * row]
-const small = (column, row) => (column == null ? undefined : column[row])
+const sum = (pairs, row) => pairs[2 * row + 1] * 4294967296 + pairs[2 * row]
 const bit = (bits, row) => bits == null || ((bits[row >> 3] >> (row & 7)) & 1) === 1
+const msOf = (ms) => (ms === ms ? ms : null)
 
-// A Stats whose dates are made when they are asked for, as Node 22 has it.
-// A constructor with all fields gives objects that hold them in place.
-function EntryStats(dev, mode, nlink, uid, gid, rdev, ino, size, blocks, atimeMs, mtimeMs, ctimeMs, birthtimeMs) {
-  this.dev = dev
-  this.mode = mode
-  this.nlink = nlink
-  this.uid = uid
-  this.gid = gid
-  this.rdev = rdev
-  this.ino = ino
-  this.size = size
-  this.blocks = blocks
-  this.atimeMs = atimeMs
-  this.mtimeMs = mtimeMs
-  this.ctimeMs = ctimeMs
-  this.birthtimeMs = birthtimeMs
+const TIMES = { atime: 'atime', mtime: 'mtime', ctime: 'ctime', birthtime: 'btime' }
+
+/** By the parts of Stats, the functions that read them. Columns that are absent have none. */
+function readers(c) {
+  const wide = (column, divisor = 1) => {
+    if (column == null) return undefined
+    const pairs = halves(column)
+    return (row) => sum(pairs, row) / divisor
+  }
+  const narrow = (column) => (column == null ? undefined : (row) => column[row])
+  const all = {
+    dev: wide(c.dev),
+    mode: narrow(c.mode),
+    nlink: narrow(c.links),
+    uid: narrow(c.uid),
+    gid: narrow(c.gid),
+    rdev: wide(c.rdev),
+    ino: wide(c.ino),
+    size: wide(c.size),
+    blocks: wide(c.allocated, 512),
+  }
+  for (const [name, column] of Object.entries(TIMES)) {
+    const ms = c[`${column}Ms`]
+    if (ms != null) all[`${name}Ms`] = (row) => msOf(ms[row])
+  }
+  return PARTS.filter((part) => all[part] !== undefined).map((part) => [part, all[part]])
 }
-EntryStats.prototype = Object.create(fs.Stats.prototype)
-for (const name of ['atime', 'mtime', 'ctime', 'birthtime']) {
-  Object.defineProperty(EntryStats.prototype, name, {
-    configurable: true,
-    enumerable: true,
-    get() {
-      const ms = this[`${name}Ms`]
-      const value = ms === undefined ? undefined : new Date(Math.round(ms))
-      Object.defineProperty(this, name, { configurable: true, enumerable: true, value, writable: true })
-      return value
+
+/** The same for fs.BigIntStats. */
+function bigReaders(c) {
+  const wide = (column) => (column == null ? undefined : (row) => column[row])
+  const narrow = (column) => (column == null ? undefined : (row) => BigInt(column[row]))
+  const all = {
+    dev: wide(c.dev),
+    mode: narrow(c.mode),
+    nlink: narrow(c.links),
+    uid: narrow(c.uid),
+    gid: narrow(c.gid),
+    rdev: wide(c.rdev),
+    ino: wide(c.ino),
+    size: wide(c.size),
+    blocks: c.allocated == null ? undefined : (row) => c.allocated[row] / 512n,
+  }
+  const exact = {}
+  for (const [name, column] of Object.entries(TIMES)) {
+    const [ns, ms, known] = [c[`${column}Ns`], c[`${column}Ms`], c[`${column}IsKnown`]]
+    if (ns == null) continue
+    // Whole seconds are all that is known of a time that nanoseconds do not hold.
+    const odd = (row) => (ms[row] === ms[row] ? BigInt(ms[row]) * 1000000n : null)
+    const nsOf = (row) => (bit(known, row) ? ns[row] : odd(row))
+    exact[`${name}Ns`] = nsOf
+    all[`${name}Ms`] = (row) => {
+      const ns = nsOf(row)
+      // As Node does: towards zero.
+      return ns === null ? null : ns / 1000000n
+    }
+  }
+  return [...PARTS.filter((part) => all[part] !== undefined).map((part) => [part, all[part]]), ...Object.entries(exact)]
+}
+
+/** Makes the Stats of a row. */
+function maker(columns, isBig) {
+  const read = isBig ? bigReaders(columns) : readers(columns)
+  if (!isBig && read.length === PARTS.length) return null
+  const Stats = partStats(read.map(([part]) => part).filter((part) => PARTS.includes(part)), isBig)
+  const parts = read.map(([part]) => part)
+  return {
+    of(row) {
+      const stats = new Stats(columns.types[row])
+      for (const [part, of] of read) stats[part] = of(row)
+      return stats
     },
-  })
+    /** The same parts of what fs says. */
+    like(found, type) {
+      const stats = new Stats(type)
+      for (const part of parts) stats[part] = found[part]
+      return stats
+    },
+  }
 }
 
-/** Fields that were not asked for are undefined, and never 0. */
+/** How the entries of a table have their attributes: for entries of columns, their own errors. */
+const ALONE = { bigint: false, followLinks: false, hasOnError: true }
+
 class Table {
   #columns
+  #how
+  /** Makes the Stats of a row; null where they have all that there is. */
+  #maker
+  /** By row, the errors of the system; made when one is wanted. */
+  #refusals = null
   #dev
   #rdev
   #ino
@@ -68,8 +124,9 @@ class Table {
   isText
   #namesAreAscii
 
-  constructor(columns) {
+  constructor(columns, how = ALONE) {
     this.#columns = columns
+    this.#how = how
     this.#dev = halves(columns.dev)
     this.#rdev = halves(columns.rdev)
     this.#ino = halves(columns.ino)
@@ -140,22 +197,50 @@ class Table {
 
   stats(row) {
     const c = this.#columns
-    if (!bit(c.isKnown, row)) return null
-    return new EntryStats(
-      large(this.#dev, row),
-      c.mode == null ? MODES[c.types[row]] : c.mode[row],
-      small(c.links, row),
-      small(c.uid, row),
-      small(c.gid, row),
-      large(this.#rdev, row),
-      large(this.#ino, row),
-      large(this.#size, row),
-      this.#allocated === null ? undefined : large(this.#allocated, row) / 512,
-      bit(c.atimeIsKnown, row) ? small(c.atimeMs, row) : undefined,
-      bit(c.mtimeIsKnown, row) ? small(c.mtimeMs, row) : undefined,
-      bit(c.ctimeIsKnown, row) ? small(c.ctimeMs, row) : undefined,
-      bit(c.btimeIsKnown, row) ? small(c.btimeMs, row) : undefined,
+    if (this.#maker === undefined) this.#maker = maker(c, this.#how.bigint)
+    if (!bit(c.isKnown, row)) return this.#unknown(row)
+    if (this.#maker !== null) return this.#maker.of(row)
+    return new WholeStats(
+      sum(this.#dev, row),
+      c.mode[row],
+      c.links[row],
+      c.uid[row],
+      c.gid[row],
+      sum(this.#rdev, row),
+      sum(this.#ino, row),
+      sum(this.#size, row),
+      sum(this.#allocated, row) / 512,
+      msOf(c.atimeMs[row]),
+      msOf(c.mtimeMs[row]),
+      msOf(c.ctimeMs[row]),
+      msOf(c.btimeMs[row]),
     )
+  }
+
+  /** The error for which the system has refused the attributes of a row, or null. */
+  refusal(row) {
+    const { refusals } = this.#columns
+    if (refusals == null) return null
+    this.#refusals ??= new Map(refusals.map(({ row, errno }) => [row, errno]))
+    const errno = this.#refusals.get(row)
+    return errno === undefined ? null : systemError(errno, 'stat', this.pathBytes(row))
+  }
+
+  /** Whether the scan has the attributes of a row. */
+  isKnown(row) {
+    return bit(this.#columns.isKnown, row)
+  }
+
+  #unknown(row) {
+    const { bigint, followLinks, hasOnError } = this.#how
+    const error = this.refusal(row)
+    if (error !== null) throw hasOnError ? error : new IncompleteScanError([error], null)
+    // The scan has left the entry out, so nobody has asked the system.
+    const bytes = this.pathBytes(row)
+    let found = fs.lstatSync(bytes, { bigint })
+    // The way to it was a link, which the scan has followed.
+    if (followLinks && found.isSymbolicLink() && this.types[row] !== SYMLINK) found = fs.statSync(bytes, { bigint })
+    return this.#maker === null ? found : this.#maker.like(found, this.types[row])
   }
 }
 

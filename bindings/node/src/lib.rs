@@ -21,7 +21,8 @@ use napi::bindgen_prelude::{
 use napi::{Env, Status};
 use napi_derive::napi;
 use statwalk_core::{
-    Bits, Canceller, Column, Columns as CoreColumns, EntryError, Fields, SkippedDirs, Values,
+    Bits, Canceller, Cause, Column, Columns as CoreColumns, EntryError, Errno, Fields, OddTime,
+    SkippedDirs, Values,
 };
 use statwalk_stream::{
     Failure, Gaps, Language, OPTIONS, OptionKind, PATH, Request, Step as Found, Table, Tables,
@@ -76,7 +77,17 @@ pub struct Columns {
     pub is_text: bool,
     pub types: Uint8Array,
     pub is_known: Option<Uint8Array>,
+    pub refusals: Option<Vec<Refusal>>,
     pub attributes: Vec<AttributeColumn>,
+}
+
+/// A row whose attributes the system has refused.
+#[napi(object)]
+#[derive(Debug)]
+#[allow(missing_docs, reason = "index.d.ts says it")]
+pub struct Refusal {
+    pub row: u32,
+    pub errno: i32,
 }
 
 /// The values of an attribute, which `table.js` gives a name of JavaScript.
@@ -86,7 +97,7 @@ pub struct AttributeColumn {
     pub name: String,
     pub values: Either4<Uint16Array, Uint32Array, BigUint64Array, BigInt64Array>,
     /// A time as `fs.Stats` has it: seconds and the rest apart, so that little is lost.
-    /// JavaScript would make three big integers for each.
+    /// JavaScript would make three big integers for each. NaN where it is not known.
     pub ms: Option<Float64Array>,
     pub is_known: Option<Uint8Array>,
 }
@@ -102,7 +113,15 @@ pub struct ErrorItem {
     pub path: Buffer,
     pub operation: String,
     pub number: i32,
-    pub message: String,
+    /// The reason, where the words of the number are not it.
+    pub reason: Option<String>,
+}
+
+/// The system's words for an error number: libuv does not know all of them.
+#[napi]
+#[must_use]
+pub fn words_of(number: i32) -> String {
+    Errno(number).to_string()
 }
 
 /// The gaps of a scan.
@@ -221,6 +240,13 @@ impl Stream {
         AsyncTask::new(Next(Arc::clone(&self.tables), Arc::clone(&self.pruned)))
     }
 
+    /// The same, in place of the event loop.
+    #[napi]
+    pub fn next_now(&self) -> Result<Step> {
+        let mut next = Next(Arc::clone(&self.tables), Arc::clone(&self.pruned));
+        next.compute().map(step)
+    }
+
     /// Leaves out what is below a directory from the next table on. No worker opens a
     /// directory there any more.
     #[napi]
@@ -240,6 +266,16 @@ impl Stream {
             canceller.cancel();
         }
         AsyncTask::new(Close(Arc::clone(&self.tables)))
+    }
+
+    /// The same, in place of the event loop.
+    #[napi]
+    pub fn close_now(&self) -> Result<Option<Report>> {
+        if let Some(canceller) = &self.canceller {
+            canceller.cancel();
+        }
+        let gaps = Close(Arc::clone(&self.tables)).compute()?;
+        Ok(gaps.map(report))
     }
 }
 
@@ -323,7 +359,9 @@ impl Task for Next {
             {
                 // Here, because the event loop has no time for so many rows.
                 Found::Value(table) if table.columns().is_empty() => {}
-                Found::Value(table) => return Ok(Taken::Columns(Box::new(columns(table)))),
+                Found::Value(table) => {
+                    return Ok(Taken::Columns(Box::new(columns(table)?)));
+                }
                 Found::Error(error) => return Ok(Taken::Error(error)),
                 Found::Waiting => {}
                 Found::End => {
@@ -336,18 +374,22 @@ impl Task for Next {
     }
 
     fn resolve(&mut self, _: Env, taken: Taken) -> Result<Step> {
-        let mut step = Step {
-            columns: None,
-            error: None,
-            report: None,
-        };
-        match taken {
-            Taken::Columns(columns) => step.columns = Some(*columns),
-            Taken::Error(error) => step.error = Some(error_item(error)),
-            Taken::End(gaps) => step.report = gaps.map(report),
-        }
-        Ok(step)
+        Ok(step(taken))
     }
+}
+
+fn step(taken: Taken) -> Step {
+    let mut step = Step {
+        columns: None,
+        error: None,
+        report: None,
+    };
+    match taken {
+        Taken::Columns(columns) => step.columns = Some(*columns),
+        Taken::Error(error) => step.error = Some(error_item(error)),
+        Taken::End(gaps) => step.report = gaps.map(report),
+    }
+    step
 }
 
 /// Ends a scan on a thread of libuv.
@@ -375,7 +417,10 @@ fn error_item(error: EntryError) -> ErrorItem {
     ErrorItem {
         operation: error.op.name().to_owned(),
         number: error.cause.errno().map_or(0, |errno| errno.0),
-        message: error.to_string(),
+        reason: match error.cause {
+            Cause::System(_) => None,
+            cause => Some(cause.to_string()),
+        },
         path: error.path.into(),
     }
 }
@@ -394,7 +439,7 @@ fn report(gaps: Gaps) -> Report {
 }
 
 /// The columns of a table. Times are there as milliseconds, too.
-fn columns(table: Table) -> Columns {
+fn columns(table: Table) -> Result<Columns> {
     let bits = |bits: Bits| bits.into_bytes().map(Uint8Array::new);
     let (mut columns, ids, prefixes, paths) = table.into_parts();
     if let Some(ids) = &ids {
@@ -411,14 +456,21 @@ fn columns(table: Table) -> Columns {
     );
     let attributes = Column::of(Fields::ALL).into_iter();
     let (paths, path_offsets) = match paths {
-        // A table has 4 MiB of paths, or one.
         Some(paths) => {
-            let offsets = paths.offsets.iter().map(|&at| at as u32).collect();
+            let offsets = offsets(&paths.offsets)?;
             (Some(paths.bytes.into()), Some(Uint32Array::new(offsets)))
         }
         None => (None, None),
     };
-    Columns {
+    let refusals = &columns.attributes.refusals;
+    let refusals = (!refusals.is_empty()).then(|| {
+        let each = refusals.iter().map(|refusal| Refusal {
+            row: refusal.row,
+            errno: -refusal.errno.0,
+        });
+        each.collect()
+    });
+    Ok(Columns {
         // A table has at most 16,384 rows.
         length: columns.kinds.len() as u32,
         ids: ids.map(Uint32Array::new),
@@ -436,7 +488,15 @@ fn columns(table: Table) -> Columns {
         is_text,
         types: columns.kinds.into(),
         is_known: bits(columns.is_known),
-    }
+        refusals,
+    })
+}
+
+/// Places in the paths of a table. It has 4 MiB of them, or one that can be longer.
+fn offsets(of: &[i64]) -> Result<Vec<u32>> {
+    let each = of.iter().map(|&at| u32::try_from(at));
+    let offsets = each.collect::<std::result::Result<_, _>>();
+    offsets.map_err(|_| Error::new(Status::GenericFailure, "a path has more than 4 GiB"))
 }
 
 /// Whether each piece of some bytes is UTF-8.
@@ -454,11 +514,9 @@ fn attribute(columns: &mut CoreColumns, column: Column) -> Option<AttributeColum
         Values::U32(values) if !values.is_empty() => Either4::B(values.into_owned().into()),
         Values::U64(values) if !values.is_empty() => Either4::C(values.into_owned().into()),
         Values::TimeNs(values) if !values.is_empty() => {
-            let of = |&ns: &i64| {
-                let (seconds, rest) = (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
-                seconds as f64 * 1e3 + rest as f64 / 1e6
-            };
-            ms = Some(Float64Array::new(values.iter().map(of).collect()));
+            let odd = columns.attributes.odd_times.iter();
+            let odd = odd.filter(|odd| odd.time.name() == column.name);
+            ms = Some(Float64Array::new(milliseconds(&values, &known, odd)));
             Either4::D(values.into_owned().into())
         }
         _ => return None,
@@ -469,4 +527,26 @@ fn attribute(columns: &mut CoreColumns, column: Column) -> Option<AttributeColum
         ms,
         is_known: known.into_bytes().map(Uint8Array::new),
     })
+}
+
+/// A time of each row; NaN where it is not known.
+fn milliseconds<'a>(
+    times_ns: &[i64],
+    known: &Bits,
+    odd: impl Iterator<Item = &'a OddTime>,
+) -> Vec<f64> {
+    let of = |(row, &ns): (usize, &i64)| match known.get(row) {
+        true => {
+            let (seconds, rest) = (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
+            seconds as f64 * 1e3 + rest as f64 / 1e6
+        }
+        false => f64::NAN,
+    };
+    let mut ms: Vec<f64> = times_ns.iter().enumerate().map(of).collect();
+    for odd in odd {
+        if let Some(ms) = ms.get_mut(odd.row as usize) {
+            *ms = odd.seconds as f64 * 1e3;
+        }
+    }
+    ms
 }

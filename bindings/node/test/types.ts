@@ -2,8 +2,9 @@
 
 // Compiled, never run: the types are those that a caller needs.
 
+import { Stats } from 'node:fs'
 import {
-  batches, type Columns, du, type DuOptions, type Entry, type EntryError, entryOf, IncompleteScanError, type Scan, scan,
+  batches, type BigIntEntryStats, type Columns, du, type DuOptions, type Entry, type EntryError, entryOf, IncompleteScanError, type Options, type Scan, scan, scanSync,
   type Usage,
 } from '../index.js'
 
@@ -12,7 +13,7 @@ export async function sum(path: string, signal: AbortSignal): Promise<number> {
   try {
     for await (const entry of scan(path, { fields: ['size', 'mtime'], signal })) {
       const { stats, dirent, path }: Entry = entry
-      if (dirent.isFile() && stats !== null && path.length > 0) bytes += stats.size
+      if (dirent.isFile() && path.length > 0) bytes += stats.size
     }
     const entries: Scan = scan(path)
     for await (const entry of entries) if (entry.isDirectory) entries.skip()
@@ -23,7 +24,7 @@ export async function sum(path: string, signal: AbortSignal): Promise<number> {
       bytes += Number(size?.[0] ?? 0n) + entryOf(some, 0).name.length
     }
   } catch (error) {
-    if (error instanceof IncompleteScanError) bytes = error.report.unreadable
+    if (error instanceof IncompleteScanError) bytes = error.report?.unreadable ?? 0
   }
   // @ts-expect-error there is no such field
   scan(path, { fields: 'sizes' })
@@ -48,3 +49,28 @@ export async function usage(path: Buffer, options: DuOptions, signal: AbortSigna
   await du(path, { maxDepth: 1 })
   return exact.apparent + BigInt(bytes + errors.length + number + (usage.isComplete ? 0 : usage.report.unreadable))
 }
+
+export async function attributes(path: string, options: Options): Promise<bigint> {
+  let bytes = 0n
+  await using entries = scan(path, { bigint: true })
+  for await (const { stats } of entries) {
+    const all: BigIntEntryStats = stats
+    bytes += all.size + (all.birthtimeNs ?? 0n) + all.mtimeNs
+  }
+  using now = scanSync(path, { onError: ({ code, syscall, errno }) => console.log(code.length, syscall, errno + 1) })
+  for (const { stats } of now) {
+    if (stats.isFile()) bytes += BigInt(stats.size)
+    // @ts-expect-error a file system can lack it
+    stats.birthtime.getTime()
+    if (stats instanceof Stats) mode(stats)
+  }
+  for await (const entry of scan(path, options)) {
+    const size: number | bigint = entry.stats.size
+    bytes += BigInt(size) + BigInt(entry.toJSON().path.length)
+  }
+  // @ts-expect-error columns have bigints where they need them
+  batches(path, { bigint: true })
+  return bytes
+}
+
+const mode = (stats: Stats): number => stats.mode
