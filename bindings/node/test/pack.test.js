@@ -63,7 +63,23 @@ test('without that package the library says what is missing', () => {
   const program = "try { require('statwalk') } catch (e) { console.log(JSON.stringify([e.code, e.message])) }"
   const [code, message] = project('alone', [`statwalk-${version}.tgz`], program)
   assert.strictEqual(code, 'ERR_STATWALK_NO_MODULE')
-  assert.match(message, /no native module for linux-.*npm\/cli\/issues\/4828/)
+  assert.match(message, /no native module for linux-.*bundler.*external.*npm\/cli\/issues\/4828/)
+})
+
+test('the library finds a package for musl', () => {
+  const arch = `${process.platform}-${process.arch}-musl`
+  const musl = path.join(folder, 'musl-packages')
+  execFileSync(process.execPath, [PACK, musl, `${arch}=${path.join(HERE, 'statwalk.node')}`], { stdio: 'ignore' })
+  // npm does not install it where Node has another library of C, so it is put there by hand.
+  const program = `
+    const { execFileSync } = require('node:child_process')
+    const place = 'node_modules/@statwalk/${arch}'
+    require('node:fs').mkdirSync(place, { recursive: true })
+    const tarball = ${JSON.stringify(path.join(musl, `statwalk-${arch}-${version}.tgz`))}
+    execFileSync('tar', ['xzf', tarball, '-C', place, '--strip-components=1'])
+    ${PROGRAM}`
+  const found = project('musl', [`statwalk-${version}.tgz`], program)
+  assert(found.some(([file]) => file === 'node_modules/statwalk/index.js'))
 })
 
 test('packages without a module are refused', () => {
