@@ -6,6 +6,7 @@
 //! columns, so the event loop does neither. A table is taken when JavaScript asks for one,
 //! and the scan waits for that: this bounds the memory.
 
+mod owned;
 mod sum;
 
 use std::ffi::OsString;
@@ -31,6 +32,12 @@ use statwalk_stream::{
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How many bytes of paths of directories a table has.
+const PREFIX_BYTES_MAX: usize = 1 << 20;
+
+/// More memory than V8 lets grow before it collects.
+const COLLECTED_AFTER: i64 = 100 << 20;
 
 /// The options of a scan.
 #[napi(object)]
@@ -110,7 +117,7 @@ pub struct AttributeColumn {
     reason = "index.d.ts says it"
 )]
 pub struct ErrorItem {
-    pub path: Buffer,
+    pub path: Uint8Array,
     pub operation: String,
     pub number: i32,
     /// The reason, where the words of the number are not it.
@@ -226,6 +233,7 @@ impl Stream {
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
     pub fn new(root: Buffer, options: Options) -> Result<Stream> {
         let tables = Tables::new(&request(&root, &options)?).map_err(|failure| failed(&failure))?;
+        let tables = tables.with_prefix_bytes_max(PREFIX_BYTES_MAX);
         Ok(Stream {
             canceller: tables.canceller().cloned(),
             skipped: tables.skipped().cloned(),
@@ -242,9 +250,12 @@ impl Stream {
 
     /// The same, in place of the event loop.
     #[napi]
-    pub fn next_now(&self) -> Result<Step> {
+    #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
+    pub fn next_now(&self, env: Env) -> Result<Step> {
         let mut next = Next(Arc::clone(&self.tables), Arc::clone(&self.pruned));
-        next.compute().map(step)
+        let taken = next.compute()?;
+        hasten_collection(&taken, env)?;
+        owned::step(step(taken), &env)
     }
 
     /// Leaves out what is below a directory from the next table on. No worker opens a
@@ -373,9 +384,26 @@ impl Task for Next {
         }
     }
 
-    fn resolve(&mut self, _: Env, taken: Taken) -> Result<Step> {
+    fn resolve(&mut self, env: Env, taken: Taken) -> Result<Step> {
+        hasten_collection(&taken, env)?;
         Ok(step(taken))
     }
+}
+
+/// Lets V8 look soon for arrays that nobody has any more, where the paths are long.
+///
+/// It looks by itself when they have 64 MiB more than before. A deep tree has so much in
+/// paths again and again, and entries make strings of them.
+fn hasten_collection(taken: &Taken, env: Env) -> Result<()> {
+    let Taken::Columns(columns) = taken else {
+        return Ok(());
+    };
+    let paths = columns.paths.as_ref().map_or(0, |paths| paths.len());
+    if columns.prefix_bytes.len().max(paths) >= PREFIX_BYTES_MAX / 2 {
+        env.adjust_external_memory(COLLECTED_AFTER)?;
+        env.adjust_external_memory(-COLLECTED_AFTER)?;
+    }
+    Ok(())
 }
 
 fn step(taken: Taken) -> Step {

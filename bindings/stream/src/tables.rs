@@ -34,6 +34,8 @@ pub struct Tables {
 struct Form {
     has_prefixes: bool,
     has_paths: bool,
+    /// How many bytes of prefixes a table has at most, unless its one row takes more.
+    prefix_bytes_max: usize,
     /// The bytes of the other columns for each row.
     row_bytes: usize,
 }
@@ -95,6 +97,7 @@ impl Tables {
             form: Form {
                 has_prefixes: fields.contains(Fields::NAME),
                 has_paths: request.has_paths(),
+                prefix_bytes_max: BYTES_MAX,
                 row_bytes,
             },
         }
@@ -104,6 +107,13 @@ impl Tables {
     #[must_use]
     pub fn without_prefixes(mut self) -> Tables {
         self.form.has_prefixes = false;
+        self
+    }
+
+    /// Gives tables with fewer bytes of prefixes, for a caller whose memory goes slowly.
+    #[must_use]
+    pub fn with_prefix_bytes_max(mut self, bytes: usize) -> Tables {
+        self.form.prefix_bytes_max = bytes;
         self
     }
 
@@ -323,10 +333,14 @@ impl<'a> Making<'a> {
             if self.form.has_paths {
                 bytes += 8 + self.prefix.len() + name.len();
             }
+            let mut prefix_bytes = self.prefixes.bytes.len();
             if self.form.has_prefixes && run.number.is_none() {
                 bytes += 4 + self.prefix.len();
+                prefix_bytes += self.prefix.len();
             }
-            let has_room = self.bytes + bytes <= BYTES_MAX && self.rows.len() < Rows::MAX;
+            let has_room = self.bytes + bytes <= BYTES_MAX
+                && prefix_bytes <= self.form.prefix_bytes_max
+                && self.rows.len() < Rows::MAX;
             if !has_room && !self.rows.is_empty() {
                 return row;
             }

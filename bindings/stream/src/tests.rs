@@ -72,8 +72,11 @@ fn of_walk(request: &Request) -> Found {
 
 /// Asserts that a directory comes before all that is below it, and the bounds of tables.
 fn of_tables(request: &Request) -> Found {
+    of_these(Tables::new(request).unwrap(), 4 << 20)
+}
+
+fn of_these(mut tables: Tables, prefix_bytes_max: usize) -> Found {
     let mut found = Found::new();
-    let mut tables = Tables::new(request).unwrap();
     let mut ids = std::collections::BTreeSet::new();
     loop {
         match tables.next_within(LONG).unwrap() {
@@ -98,6 +101,7 @@ fn of_tables(request: &Request) -> Found {
                 let paths = table.paths().map_or(0, |paths| paths.bytes.len());
                 let bytes = columns.names.len() + table.prefixes().bytes.len() + paths;
                 assert!(columns.len() <= 16_384 && (bytes <= 4 << 20 || columns.len() == 1));
+                assert!(table.prefixes().bytes.len() <= prefix_bytes_max || columns.len() == 1);
                 let mut prefixes: Vec<&[u8]> = prefixes(&table);
                 let count = prefixes.len();
                 prefixes.sort_unstable();
@@ -282,7 +286,12 @@ fn a_table_ends_before_its_paths_take_too_much() {
         std::fs::write(deep.join(number.to_string()), "").unwrap();
     }
     let request = everything(scratch.path());
-    assert_eq!(of_tables(&request), of_engine(&request));
+    let found = of_engine(&request);
+    assert_eq!(of_tables(&request), found);
+    for most in [1, 1_000, 10_000] {
+        let tables = Tables::new(&request).unwrap();
+        assert_eq!(of_these(tables.with_prefix_bytes_max(most), most), found);
+    }
 }
 
 /// The rest of a directory is left out that the caller prunes between its tables.
