@@ -3,6 +3,7 @@
 //! A scan that goes on: waiting for it, watching it, ending it.
 
 use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -251,7 +252,7 @@ impl<S: Sink> Running<S> {
     ///
     /// # Panics
     ///
-    /// Panics if the sink has panicked.
+    /// Panics as the sink or a closure of the caller has panicked, with the same words.
     #[must_use]
     pub fn finish(self) -> Outcome<S::Output> {
         self.0.finish()
@@ -303,10 +304,10 @@ impl<D: DirectorySource> Ongoing<D> {
                 hanging = still_in(&before, self.progress().current);
             }
         }
-        assert!(
-            !self.pool.has_panicked(),
-            "a worker of the scan has panicked"
-        );
+        if let Some(panic) = self.pool.take_panic() {
+            // In the words of the sink, or of a closure of the caller.
+            resume_unwind(panic);
+        }
         let workers = self.pool.started_workers();
         let results = self.pool.take_results();
         self.pool.clear();

@@ -53,11 +53,6 @@ pub(crate) fn meet_others() {
     }
 }
 
-/// Whether the calling thread panics.
-pub(crate) fn is_panicking() -> bool {
-    thread::panicking()
-}
-
 /// The number by which others can ask for the clocks of the calling thread.
 pub(crate) fn number() -> i32 {
     #[cfg(test)]

@@ -12,8 +12,10 @@
 
 mod caller;
 
+use std::any::Any;
 use std::ffi::CStr;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -62,8 +64,9 @@ pub(crate) struct Pool<D> {
     /// Whether a sink ended the scan.
     has_enough: AtomicBool,
     pub(super) done: AtomicBool,
-    /// Whether a worker has panicked, by a fault of a sink or of ours.
-    panicked: AtomicBool,
+    /// The words of the first worker that has panicked, by a fault of a sink, of a closure of
+    /// the caller, or of ours.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
     pub(super) results: Box<[ResultsCell]>,
     pub(crate) progress: Box<[CachePadded<WorkerProgress>]>,
     pub(super) agenda: Mutex<Agenda>,
@@ -163,7 +166,7 @@ impl<D: DirectorySource> Pool<D> {
             takes_parts: AtomicBool::new(false),
             has_enough: AtomicBool::new(false),
             done: AtomicBool::new(false),
-            panicked: AtomicBool::new(false),
+            panic: Mutex::default(),
             results: results.collect(),
             progress: (0..count).map(|_| CachePadded::default()).collect(),
             agenda: Mutex::new(Agenda::new(options.roots)),
@@ -246,17 +249,19 @@ impl<D: DirectorySource> Pool<D> {
         };
         let started = threads::start(name, stack_bytes, move || {
             let slot = lock(&taken).take().expect("it is given to one thread");
-            let _guard = PanicGuard(&pool);
-            match Worker::new(Arc::clone(&pool), slot, duty).work() {
-                (StopReason::Ended, slot) => {
+            // After a panic nobody reads what the worker left half done.
+            let work = || Worker::new(Arc::clone(&pool), slot, duty).work();
+            match catch_unwind(AssertUnwindSafe(work)) {
+                Ok((StopReason::Ended, slot)) => {
                     drop(slot);
                     pool.leave();
                 }
-                (StopReason::TooMany, slot) => pool.send_away(slot),
-                (StopReason::TaskDone, slot) => pool.follow_up(slot),
-                (StopReason::TimeOver(_) | StopReason::Idle, _) => {
+                Ok((StopReason::TooMany, slot)) => pool.send_away(slot),
+                Ok((StopReason::TaskDone, slot)) => pool.follow_up(slot),
+                Ok((StopReason::TimeOver(_) | StopReason::Idle, _)) => {
                     unreachable!("the thread was not lent")
                 }
+                Err(panic) => pool.end_by(panic),
             }
         });
         if let Err(error) = started {
@@ -450,9 +455,17 @@ impl<D: DirectorySource> Pool<D> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Whether a worker has panicked, so that there is no answer.
-    pub(crate) fn has_panicked(&self) -> bool {
-        self.panicked.load(Ordering::Relaxed)
+    /// The words of a worker that has panicked, so that there is no answer.
+    pub(crate) fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
+        lock(&self.panic).take()
+    }
+
+    /// Ends the scan when a worker has panicked: its job is never done, and all others would
+    /// wait for it.
+    fn end_by(&self, panic: Box<dyn Any + Send>) {
+        lock(&self.panic).get_or_insert(panic);
+        self.end();
+        self.leave();
     }
 
     /// Whether no more workers are needed.
@@ -507,20 +520,6 @@ impl<D: DirectorySource> Pool<D> {
         self.frontier.clear();
         for progress in &self.progress {
             progress.rest();
-        }
-    }
-}
-
-/// Ends the scan when its worker panics: the job of the worker is never done, and all
-/// others would wait for it.
-struct PanicGuard<'a, D: DirectorySource>(&'a Pool<D>);
-
-impl<D: DirectorySource> Drop for PanicGuard<'_, D> {
-    fn drop(&mut self) {
-        if threads::is_panicking() {
-            self.0.panicked.store(true, Ordering::Relaxed);
-            self.0.end();
-            self.0.leave();
         }
     }
 }

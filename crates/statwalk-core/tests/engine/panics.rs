@@ -48,7 +48,22 @@ fn a_panic_of_a_sink_reaches_the_caller() {
         for threads in [1, 4] {
             let scan = Scan::new(&dir).order(order).threads(threads);
             let outcome = catch_unwind(AssertUnwindSafe(|| scan.run(&Panics)));
-            assert!(outcome.is_err(), "{order:?}, {threads} workers");
+            let panic = outcome.map(drop).expect_err("there is an outcome");
+            let words = panic.downcast_ref::<&str>();
+            assert_eq!(
+                words,
+                Some(&"as this test wants it"),
+                "{order:?}, {threads} workers"
+            );
+            // A closure of the caller has its own words, too, and not words alone.
+            let scan = scan.filter_dir(|_| std::panic::panic_any(7_u8));
+            let outcome = catch_unwind(AssertUnwindSafe(|| scan.entries().unwrap().count()));
+            let panic = outcome.expect_err("entries end");
+            assert_eq!(
+                panic.downcast_ref::<u8>(),
+                Some(&7),
+                "{order:?}, {threads} workers"
+            );
         }
     }
     let rows = catch_unwind(|| {
