@@ -46,11 +46,18 @@ public final class AttributedPath {
         return PathBytes.text(nameBytes());
     }
 
+    /** Whether it is a directory, and no link to one.
+     *
+     * @return the answer of the scan, without a call */
+    public boolean isDirectory() {
+        return rows.types[row] == Attributes.DIRECTORY;
+    }
+
     /**
      * The attributes, which were read with the entry.
      *
-     * <p>The JDK is asked at this call for an entry that the scan has left out, such as the root
-     * of another file system. Each {@code fileKey()} equals that of another entry if both are the
+     * <p>The JDK is asked at this call where a scan reads names alone, and for an entry that the
+     * scan has left out, such as the root of another file system. Each {@code fileKey()} equals that of another entry if both are the
      * same file, and never one of the JDK.
      *
      * @return the attributes, never null

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 /** Attributes of an entry. */
 final class Attributes implements PosixFileAttributes {
     private static final int FILE = 0;
-    private static final int DIRECTORY = 1;
+    static final int DIRECTORY = 1;
     private static final int SYMLINK = 2;
     private static final PosixFilePermission[] PERMISSIONS = {
         PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE,

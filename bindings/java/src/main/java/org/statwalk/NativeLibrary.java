@@ -213,8 +213,8 @@ final class NativeLibrary {
                     check(scanRoot.status(scan, text(arena, roots.get(root))));
                 }
                 check(scanColumns.status(scan, columns));
-                if (options.flags != 0) {
-                    check(scanOptions.status(scan, options.flags));
+                if (options.nativeFlags() != 0) {
+                    check(scanOptions.status(scan, options.nativeFlags()));
                 }
                 if (options.threads != 0) {
                     check(scanThreads.status(scan, options.threads));

@@ -102,7 +102,7 @@ final class NativeTables implements Tables {
             List<byte[]> roots, ScanOptions options, Consumer<EntryError> onError)
             throws IOException {
         NativeLibrary library = NativeLibrary.get();
-        int columns = ATTRIBUTES | NAME;
+        int columns = options.hasNamesAlone() ? NAME : ATTRIBUTES | NAME;
         long pointer = library.open(roots, columns, options);
         return new NativeTables(new Handle(library, pointer), options.followsLinks(), onError);
     }

@@ -61,7 +61,8 @@ final class Rows {
     }
 
     boolean isKnown(int row) {
-        return bit(isKnown, row);
+        // A scan of names alone has no column.
+        return size != null && bit(isKnown, row);
     }
 
     boolean isRoot(int row) {

@@ -25,6 +25,8 @@ public final class ScanOptions {
     private static final int FOLLOW_LINKS = 1 << 1;
     private static final int KERNEL_FILE_SYSTEMS = 1 << 2;
     private static final int GITIGNORE = 1 << 4;
+    /** No bit of statwalk.h: it asks for fewer columns. */
+    private static final int NAMES_ALONE = 1 << 31;
 
     /** All of the tree, and an exception at the end of an incomplete scan. */
     public static final ScanOptions DEFAULT =
@@ -32,8 +34,7 @@ public final class ScanOptions {
 
     final int maxDepth;
     final int threads;
-    /** As {@code sw_scan_set_options} takes them. */
-    final int flags;
+    private final int flags;
     final List<byte[]> excluded;
     /** Null where the end of an incomplete scan is an exception. */
     final Consumer<? super FileSystemException> onError;
@@ -61,6 +62,15 @@ public final class ScanOptions {
                     name + " is a whole number from 0 on, and not " + number);
         }
         return number;
+    }
+
+    /** The flags as {@code sw_scan_set_options} takes them. */
+    int nativeFlags() {
+        return flags & ~NAMES_ALONE;
+    }
+
+    boolean hasNamesAlone() {
+        return (flags & NAMES_ALONE) != 0;
     }
 
     boolean followsLinks() {
@@ -132,6 +142,16 @@ public final class ScanOptions {
      * @return the options */
     public ScanOptions withGitignore() {
         return with(GITIGNORE);
+    }
+
+    /**
+     * Names alone are read, and which entries are directories. That costs no call for an entry,
+     * and {@link AttributedPath#attributes} asks the JDK.
+     *
+     * @return the options
+     */
+    public ScanOptions withNamesAlone() {
+        return with(NAMES_ALONE);
     }
 
     /**

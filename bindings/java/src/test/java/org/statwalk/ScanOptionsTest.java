@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.util.List;
@@ -51,6 +53,30 @@ class ScanOptionsTest {
             assertEquals("maxDepth" + words, assertThrows(IllegalArgumentException.class,
                     () -> Statwalk.walkFileTree(tree, Set.of(), number, new SimpleFileVisitor<>() {}))
                     .getMessage());
+        }
+    }
+
+    @Test
+    void namesAloneKnowDirectories() throws IOException {
+        ScanOptions options = ScanOptions.DEFAULT.withNamesAlone();
+        assertEquals(EVERYTHING, names(options));
+        assertEquals(Set.of("a", "b", "keep.c", "keep.h"), names(options.withExclude("*.o")));
+        try (Stream<AttributedPath> entries = Statwalk.walk(tree, options)) {
+            entries.forEach(entry -> {
+                assertEquals(Files.isDirectory(entry.path()), entry.isDirectory());
+                assertTrue(entry.hasAttributes());
+                // The JDK is asked.
+                assertEquals(entry.isDirectory(), entry.attributes().isDirectory());
+                assertTrue(entry.attributes().lastModifiedTime().toMillis() > 0);
+            });
+        }
+        Path gone = tree.resolve("keep.c");
+        try (Stream<AttributedPath> entries = Statwalk.walk(tree, options)) {
+            AttributedPath entry = entries.filter(one -> one.name().equals("keep.c")).findFirst().get();
+            Files.delete(gone);
+            UncheckedIOException failure =
+                    assertThrows(UncheckedIOException.class, entry::attributes);
+            assertEquals(NoSuchFileException.class, failure.getCause().getClass());
         }
     }
 
