@@ -107,6 +107,29 @@ def test_a_large_tree_is_read_in_few_scans(
     assert [1 < one.scans < 50 for one in made] == [True, True]
 
 
+def test_a_directory_that_is_left_out_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("kept", "left"):
+        (tmp_path / "a" / name / "below").mkdir(parents=True)
+    made = []
+
+    def listing(*arguments: Any) -> Any:
+        made.append(_statwalk.Listing(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(statwalk, "Listing", listing)
+    walked = statwalk.walk(str(tmp_path))
+    next(walked)
+    _, directories, _ = next(walked)
+    directories.remove("left")
+    assert next(walked)[0] == str(tmp_path / "a" / "kept")
+    # Both were read with the directory that they are in.
+    assert made[0].scans == 2
+    for path in (tmp_path / "a" / "left", tmp_path / "a" / "left" / "below"):
+        assert made[0].take(os.fsencode(path)) is None
+
+
 def test_an_error_of_a_directory_that_was_read_ahead(tmp_path: Path) -> None:
     for number in range(100):
         (tmp_path / f"{number}" / "below").mkdir(parents=True)

@@ -5,6 +5,7 @@
 //! The borders of the languages have no logic of their own. A [`Request`] says what to
 //! read. [`Walk`] gives entries one after another, [`Tables`] gives columns, [`arrow`]
 //! gives these columns to other programs without a copy, and [`Summary`] answers at its end.
+//! [`ReadAhead`] gives directories in the order in which a caller enters them.
 //!
 //! A panic of a worker is a [`Failure`] here, and so is the use of a scan in the child
 //! of a fork, where its workers do not exist.
@@ -15,6 +16,7 @@ mod failure;
 mod feed;
 mod gaps;
 mod options;
+mod read_ahead;
 mod request;
 mod summary;
 mod tables;
@@ -31,6 +33,7 @@ pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;
 pub use options::{Language, OPTIONS, OptionKind, ScanOption, number_refused};
+pub use read_ahead::{Part, ReadAhead};
 pub use request::{PATH, Request};
 pub use summary::Summary;
 pub use tables::{Paths, Prefixes, Table, Tables};

@@ -14,7 +14,7 @@ pub const PATH: u32 = 1 << 31;
 /// The trees to scan, the columns, and the options.
 #[derive(Clone, Debug)]
 pub struct Request {
-    roots: Vec<PathBuf>,
+    pub(crate) roots: Vec<PathBuf>,
     /// The fields that are columns.
     fields: Fields,
     has_paths: bool,

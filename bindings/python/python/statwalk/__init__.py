@@ -383,8 +383,8 @@ def walk(
 
     It reads ahead, a few ten thousand names at first and more as it goes on, so it can know
     nothing of what you create meanwhile, but for directories that you add to a list of
-    names. Removing a name from a list saves its tuples. What is below it may be read
-    all the same; `scan` and its `skip` save that, too. It looks at each directory again
+    names. Removing a name from a list saves its tuples. What is below it may have been read
+    by then; `scan` and its `skip` save that, too. It looks at each directory again
     when its turn comes, so it does not go through a link that has taken its place.
 
     >>> for directory, directories, names in walk("."):
@@ -392,7 +392,7 @@ def walk(
     """
     top = os.fspath(top)
     join = os.path.join
-    options = _options("type", kernel_file_systems=True)
+    options = _options(("name", "type"), kernel_file_systems=True)
     listing = cast("Listing[AnyStr]", Listing(isinstance(top, str), options))
     stack: list[AnyStr | tuple[AnyStr, list[AnyStr], list[AnyStr]]] = [top]
     while stack:
@@ -419,10 +419,11 @@ def walk(
             continue
         directories, names = found
         if topdown:
-            count = len(directories)
+            before = directories[:]
             yield path, directories, names
-            if len(directories) < count:
-                listing.read_less()
+            if len(directories) < len(before):
+                left_out = set(before).difference(directories)
+                listing.forget([os.fsencode(join(path, name)) for name in left_out])
         else:
             stack.append((path, directories, names))
         stack.extend(join(path, name) for name in reversed(directories))
