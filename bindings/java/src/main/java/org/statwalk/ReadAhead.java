@@ -15,10 +15,9 @@ import java.util.Map;
 /**
  * Reads directories for a visit, and others that the visit will probably enter.
  *
- * <p>Each scan goes deeper and takes more directories than the one before it, until it gives
- * enough. They are those that lay as deep as a scan before it went: with siblings alone, each
- * of many directories that have one directory would need a scan. A scan reads all of the
- * directories that it lists, so a visit knows where each ends.
+ * <p>Scans grow by the rule of {@code bindings/stream/src/read_ahead.rs}. Its directories would
+ * need a downcall and twenty copies each; here a whole table comes to the heap at once. A scan
+ * reads all of the directories that it lists, so a visit knows where each ends.
  */
 final class ReadAhead {
     /**
