@@ -110,9 +110,13 @@ impl Exclusions {
     }
 
     /// The `.gitignore` rules that come from above a root, and the files that could not be
-    /// read.
-    pub(crate) fn above_root(&self, root: &[u8]) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
-        IgnoreRules::above_root(root, &self.tops)
+    /// read. Relative roots lead from `here`.
+    pub(crate) fn above_root(
+        &self,
+        root: &[u8],
+        here: &Path,
+    ) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
+        IgnoreRules::above_root(root, &self.tops, here)
     }
 
     pub(crate) fn leaves_out_caches(&self) -> bool {
@@ -166,15 +170,19 @@ struct RootPath {
 impl IgnoreRules {
     /// The rules that come from above a root, from the top of its repository or of the scan
     /// of which this one is a part. And the files that could not be read.
-    fn above_root(given: &[u8], tops: &[PathBuf]) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
+    fn above_root(
+        given: &[u8],
+        tops: &[PathBuf],
+        here: &Path,
+    ) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
         let mut not_read = Vec::new();
-        let Ok(real) = std::fs::canonicalize(file_name(given)) else {
+        let Ok(real) = std::fs::canonicalize(here.join(file_name(given))) else {
             return (None, not_read);
         };
         let repository = real.ancestors().find(|dir| dir.join(".git").exists());
         let mut tops = tops
             .iter()
-            .filter_map(|top| std::fs::canonicalize(top).ok());
+            .filter_map(|top| std::fs::canonicalize(here.join(top)).ok());
         let top = match repository {
             Some(top) => Some(top.to_owned()),
             // An entry belongs to the first root that reaches it.
@@ -307,7 +315,7 @@ mod tests {
     fn a_file_beyond_a_bound_is_an_error() {
         let scratch = statwalk_testkit::Scratch::new().unwrap();
         let path = scratch.path().as_os_str().as_encoded_bytes();
-        let root = IgnoreRules::above_root(path, &[]).0.unwrap();
+        let root = IgnoreRules::above_root(path, &[], Path::new("")).0.unwrap();
         let with = |text: &str| root.with_text(scratch.path().to_owned(), text.as_bytes());
         let long = "x".repeat(IgnoreFile::TEXT_MAX + 1);
         assert_eq!(with(&long).err(), Some(Failure::TOO_LARGE));

@@ -161,6 +161,9 @@ impl Scan {
 
     /// A scan of several trees, one after another. An entry that several of them reach
     /// belongs to the first.
+    ///
+    /// Relative paths lead from the working directory of the process when the scan begins,
+    /// also if that is another one later.
     pub fn of(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Scan {
         Scan {
             roots: roots.into_iter().map(Into::into).collect(),

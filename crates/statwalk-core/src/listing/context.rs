@@ -271,7 +271,7 @@ impl<D: DirectorySource> ScanContext<D> {
         place: &Place,
         dir: &DirHandle,
     ) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
-        let (above, mut not_read) = self.options.rules_above(place);
+        let (above, mut not_read) = self.options.rules_above(place, &self.source);
         let Some(mut above) = above else {
             return (None, not_read);
         };

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::source::DirectorySource;
 use crate::calls::Calls;
 use crate::directory::{DirFilter, Place, Subdirectory};
 use crate::entry::FileId;
@@ -153,12 +154,19 @@ impl ScanOptions {
 
     /// The `.gitignore` rules that apply in a directory which has none of its own, and the
     /// files that could not be read.
-    pub(crate) fn rules_above(&self, place: &Place) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
+    pub(crate) fn rules_above(
+        &self,
+        place: &Place,
+        source: &impl DirectorySource,
+    ) -> (Option<Arc<IgnoreRules>>, Vec<NotRead>) {
         if !self.exclusions.reads_gitignore() {
             return (None, Vec::new());
         }
         match place {
-            Place::Root(path) | Place::File(path) => self.exclusions.above_root(path.to_bytes()),
+            Place::Root(path) | Place::File(path) => {
+                let here = source.working_directory();
+                self.exclusions.above_root(path.to_bytes(), &here)
+            }
             Place::Child(parent, _) => (parent.ignore.clone(), Vec::new()),
         }
     }

@@ -106,7 +106,9 @@ impl InPlaceDir<'_> {
             attributes,
             identity: Some(node.id),
             before: None,
-            ignore: lister.context.options.rules_above(self.place).0,
+            ignore: (lister.context.options)
+                .rules_above(self.place, &lister.context.source)
+                .0,
             link_stop_is_off: true,
             mark: node.mark,
             holds_doubles: false,

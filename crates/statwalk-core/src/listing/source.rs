@@ -6,6 +6,7 @@
 //! chooses the questions, repeats them, and uses the answers.
 
 use std::ffi::CStr;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::change_stamp::ChangeStamp;
@@ -118,6 +119,12 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
             Some(dir) => self.stat_subdirectory(dir, name),
             None => self.stat_root(name),
         }
+    }
+
+    /// The path of the directory from which relative paths of the caller lead. Empty where
+    /// that is the working directory of the process.
+    fn working_directory(&self) -> PathBuf {
+        PathBuf::new()
     }
 
     /// The identity of an open directory.

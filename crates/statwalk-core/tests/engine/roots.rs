@@ -4,13 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use statwalk_core::{Errno, Scan, Source, Totals, TreeSink};
+use statwalk_core::{Errno, Exclusions, Fields, RootTotals, Scan, Source, Totals, TreeSink};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::unprivileged::as_ordinary_user;
 use statwalk_testkit::{Scratch, or_skip, trees};
 
 use super::harness::agreement::check;
-use super::harness::made;
+use super::harness::{child, made};
 use crate::harness::sizes;
 
 /// All orders of a few things.
@@ -30,13 +30,13 @@ fn permutations<T: Clone>(things: &[T]) -> Vec<Vec<T>> {
     all
 }
 
-fn total(roots: &[PathBuf], threads: usize) -> statwalk_core::RootTotals {
+fn total(roots: &[PathBuf], threads: usize) -> RootTotals {
     let outcome = Scan::of(roots)
         .threads(threads)
         .run(&Totals::new())
         .unwrap();
     assert!(outcome.report.is_complete(), "{:?}", outcome.report);
-    let mut sum = statwalk_core::RootTotals::default();
+    let mut sum = RootTotals::default();
     for root in &outcome.output {
         sum.entries += root.entries;
         sum.files += root.files;
@@ -320,4 +320,50 @@ fn thousands_of_files_as_roots_cost_a_stat_each() {
     let mut roots = files;
     roots.push(scratch.path().to_owned());
     assert_eq!(total(&roots, 2).files, 2_000);
+}
+
+/// A worker opened a relative root from the working directory of that moment, so a program
+/// that had gone on to another one got other files of the same name, and no error.
+#[test]
+fn a_relative_root_leads_from_where_the_scan_began() {
+    let scratch = Scratch::new().unwrap();
+    for (place, bytes) in [("here", 1), ("elsewhere", 1000)] {
+        for root in ["first", "second"] {
+            let dir = scratch.path().join(place).join(root).join("below");
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join("kept"), vec![0; bytes]).unwrap();
+            std::fs::write(dir.join("ignored"), vec![0; 50]).unwrap();
+        }
+    }
+    let here = scratch.path().join("here");
+    std::fs::create_dir(here.join(".git")).unwrap();
+    std::fs::write(here.join(".gitignore"), "ignored").unwrap();
+    std::fs::write(here.join("file"), [0; 7]).unwrap();
+    let found = child::run(
+        "roots::scanned_from_elsewhere",
+        scratch.path().to_str().unwrap(),
+    );
+    assert_eq!(found["bytes"], 1 + 1 + 7);
+    assert_eq!(found["excluded"], 2);
+}
+
+/// Goes to another directory while the first of several roots is read.
+pub(crate) fn scanned_from_elsewhere(scratch: &str) {
+    let elsewhere = Path::new(scratch).join("elsewhere");
+    std::env::set_current_dir(Path::new(scratch).join("here")).unwrap();
+    let scan = Scan::of(["first", "second", "file"])
+        .fields(Fields::NAME)
+        .exclusions(Exclusions::new().gitignore(true))
+        .filter_dir(move |_| {
+            std::env::set_current_dir(&elsewhere).unwrap();
+            true
+        });
+    let outcome = scan.run(&Totals::new()).unwrap();
+    assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+    let bytes = outcome
+        .output
+        .iter()
+        .map(|root| sizes(root).file_size_bytes);
+    println!("bytes={}", bytes.sum::<u128>());
+    println!("excluded={}", outcome.report.sum().excluded);
 }

@@ -5,7 +5,7 @@
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::fcntl_dupfd_cloexec;
 
 use crate::dir_handle::DirHandle;
@@ -26,12 +26,12 @@ pub(super) fn duplicate(fd: BorrowedFd<'_>) -> Result<DirHandle, Failure> {
     Ok(fcntl_dupfd_cloexec(fd, 0)?.into())
 }
 
-pub(super) fn root(path: &CStr, follows: bool) -> Result<DirHandle, Failure> {
+pub(super) fn root(from: BorrowedFd<'_>, path: &CStr, follows: bool) -> Result<DirHandle, Failure> {
     let flags = match follows {
         true => SEARCH.difference(OFlags::NOFOLLOW),
         false => SEARCH,
     };
-    Ok(uninterrupted(|| openat(CWD, path, flags, Mode::empty()))?.into())
+    Ok(uninterrupted(|| openat(from, path, flags, Mode::empty()))?.into())
 }
 
 pub(super) fn above(fd: BorrowedFd<'_>, levels: usize) -> Result<DirHandle, Failure> {

@@ -12,13 +12,15 @@ pub(super) mod list;
 pub(crate) mod open;
 pub(crate) mod probe;
 pub(crate) mod stat;
+mod working_directory;
 
 use std::ffi::CStr;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, seek};
+use rustix::fs::{AtFlags, SeekFrom, Statx, StatxFlags, seek};
 use rustix::io::Errno as KernelErrno;
 use rustix::time::{ClockId, clock_gettime};
 use statwalk_sys::{kernel_file_systems, link_counts, user};
@@ -36,6 +38,7 @@ use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
 use crate::listing::stacked::{DoubleMounts, DoubleWays, Layers, Stacked};
 use crate::tally;
+use working_directory::WorkingDirectory;
 
 /// The kernel, by its system calls.
 pub(crate) struct Posix {
@@ -53,7 +56,8 @@ pub(crate) struct Posix {
     /// Whether to open with `O_NOATIME`; false after the first refusal.
     no_atime: AtomicBool,
     root_paths: Vec<Arc<CStr>>,
-    /// Those that exist, without links. Absent where the kernel does not tell.
+    working_directory: WorkingDirectory,
+    /// The roots that exist, without links. Absent where the kernel does not tell.
     real_roots: OnceLock<Option<Vec<Vec<u8>>>>,
     /// The file systems that are read in place.
     pub(crate) volumes: VolumeTable,
@@ -85,14 +89,20 @@ impl Posix {
             has_mount_ids: options.has_mount_ids,
             // The kernel refuses it to others for files they do not own: open(2).
             no_atime: AtomicBool::new(user::effective() == Ok(0)),
+            working_directory: WorkingDirectory::of(&options.root_paths),
             root_paths: options.root_paths,
             real_roots: OnceLock::new(),
             volumes: options.volumes,
         }
     }
 
+    /// The directory from which relative roots lead.
+    fn here(&self) -> BorrowedFd<'_> {
+        self.working_directory.as_fd()
+    }
+
     fn real_roots(&self) -> Option<&[Vec<u8>]> {
-        let roots = || probe::real_paths(&self.root_paths).ok();
+        let roots = || probe::real_paths(self.here(), &self.root_paths).ok();
         self.real_roots.get_or_init(roots).as_deref()
     }
 
@@ -161,7 +171,7 @@ impl DirectorySource for Posix {
     }
 
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
-        find::root(path, self.follows)
+        find::root(self.here(), path, self.follows)
     }
 
     fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure> {
@@ -178,11 +188,11 @@ impl DirectorySource for Posix {
     }
 
     fn stat_path(&self, path: &CStr) -> Result<Statx, KernelErrno> {
-        statx::by_name_with(CWD, path, self.flags, self.mask)
+        statx::by_name_with(self.here(), path, self.flags, self.mask)
     }
 
     fn stat_root(&self, path: &CStr) -> Result<Statx, Failure> {
-        Ok(statx::by_name(CWD, path, self.directory_mask)?)
+        Ok(statx::by_name(self.here(), path, self.directory_mask)?)
     }
 
     fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Failure> {
@@ -214,9 +224,13 @@ impl DirectorySource for Posix {
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Failure> {
         let dir = match dir {
             Some(dir) => fd(dir)?,
-            None => CWD,
+            None => self.here(),
         };
         Ok(statx::through_links(dir, name, self.directory_mask)?)
+    }
+
+    fn working_directory(&self) -> PathBuf {
+        self.working_directory.path()
     }
 
     fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {

@@ -39,7 +39,7 @@ pub(crate) fn root(path: &CStr, posix: &Posix) -> Result<OwnedFd, NotOpened> {
         false => OFlags::empty(),
     };
     open(posix, |flags| {
-        openat(CWD, path, flags.difference(ignored), Mode::empty())
+        openat(posix.here(), path, flags.difference(ignored), Mode::empty())
     })
 }
 

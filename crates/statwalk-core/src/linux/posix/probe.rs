@@ -4,7 +4,7 @@
 //! directory twice.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat, readlinkat};
@@ -70,9 +70,12 @@ pub(crate) fn mounts_reached_twice(
     })
 }
 
-/// The paths of the roots that exist, without links.
-pub(crate) fn real_paths(roots: &[Arc<CStr>]) -> Result<Vec<Vec<u8>>, Errno> {
-    roots.iter().filter_map(|root| real_path(root)).collect()
+/// The paths of the roots that exist, without links. Relative ones lead from a directory.
+pub(crate) fn real_paths(from: BorrowedFd<'_>, roots: &[Arc<CStr>]) -> Result<Vec<Vec<u8>>, Errno> {
+    roots
+        .iter()
+        .filter_map(|root| real_path(from, root))
+        .collect()
 }
 
 /// The path of a root without links.
@@ -81,8 +84,8 @@ pub(crate) fn real_paths(roots: &[Arc<CStr>]) -> Result<Vec<Vec<u8>>, Errno> {
 /// and each read walks from the top. Roots within each other take cubic time so.
 ///
 /// Absent where the root cannot be opened: then it cannot be scanned either.
-fn real_path(root: &CStr) -> Option<Result<Vec<u8>, Errno>> {
-    let open = openat(CWD, root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+fn real_path(from: BorrowedFd<'_>, root: &CStr) -> Option<Result<Vec<u8>, Errno>> {
+    let open = openat(from, root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let link = format!("/proc/self/fd/{}", open.as_raw_fd());
     // Large enough for any path that the kernel tells, so one call does.
     let path = readlinkat(CWD, link, Vec::with_capacity(4097));

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use crate::{
     automounts, calls, changing_tree, descriptors, dropped, faults, follow, large_directory,
-    large_untyped, latency, link_memory, memory,
+    large_untyped, latency, link_memory, memory, roots,
 };
 
 /// The part's name and its argument, separated by the first blank.
@@ -22,7 +22,7 @@ const VARIABLE: &str = "STATWALK_ENGINE_TEST_CHILD";
 type Part = fn(&str);
 
 /// All parts. Each one has the name that [`command`] takes.
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     (
         "automounts::done_as_a_stranger",
         automounts::done_as_a_stranger,
@@ -55,6 +55,10 @@ const PARTS: [(&str, Part); 14] = [
     ("link_memory::scanned", link_memory::scanned),
     ("memory::scanned_in_an_order", memory::scanned_in_an_order),
     ("memory::summed_in_an_order", memory::summed_in_an_order),
+    (
+        "roots::scanned_from_elsewhere",
+        roots::scanned_from_elsewhere,
+    ),
 ];
 
 const TEST: &str = "harness::child::a_child_does_its_part_or_fails";
