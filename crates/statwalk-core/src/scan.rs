@@ -160,7 +160,8 @@ impl Scan {
     }
 
     /// A scan of several trees, one after another. An entry that several of them reach
-    /// belongs to the first.
+    /// belongs to the first. Where [`max_depth`](Self::max_depth) is set, a root within
+    /// another tree is left to itself.
     ///
     /// Relative paths lead from the working directory of the process when the scan begins,
     /// also if that is another one later.

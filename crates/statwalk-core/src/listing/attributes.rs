@@ -113,7 +113,7 @@ impl Listed {
             }
             if let Some(roots) = roots_here
                 && context.visit_other(roots, name.to_bytes(), dir.mount.id, dir.root)
-                    == Visit::EarlierRoot
+                    == Visit::OtherRoot
             {
                 continue;
             }

@@ -28,6 +28,8 @@ pub(crate) struct ScanContext<D> {
     pub(super) budget: Arc<DescriptorBudget>,
     /// The visited directories, if one can be reached by two ways.
     pub(super) visited: InodeSet,
+    /// Those that were delivered at the depth limit, where links are followed.
+    at_limit: InodeSet,
     /// Roots that an earlier root has reached.
     reached_roots: Vec<AtomicBool>,
     /// The ways by which a file can be counted twice. Empty until the first use.
@@ -42,8 +44,8 @@ pub(crate) enum Visit {
     First,
     /// It was listed already, in this tree: a second mount, or a loop.
     Again,
-    /// It belongs to an earlier root.
-    EarlierRoot,
+    /// It belongs to another root.
+    OtherRoot,
 }
 
 impl RootTable {
@@ -100,6 +102,7 @@ impl<D: DirectorySource> ScanContext<D> {
         ScanContext {
             budget: DescriptorBudget::new(open_dirs_max),
             visited: InodeSet::new(),
+            at_limit: InodeSet::new(),
             reached_roots: options.roots.repeat.iter().map(|&is| is.into()).collect(),
             double_ways: OnceLock::new(),
             read_layers: ReadLayers::default(),
@@ -221,20 +224,27 @@ impl<D: DirectorySource> ScanContext<D> {
         visit
     }
 
-    /// Whether a directory is another root. The root delivers it, not a scan that goes
-    /// no deeper there.
-    pub(super) fn is_other_root(&self, id: FileId, mount: u64, root: u32) -> bool {
+    /// Whether a directory is left to another root, because the depth is limited: from
+    /// there the scan goes deeper.
+    pub(super) fn is_left_to_other_root(&self, id: FileId, mount: u64, root: u32) -> bool {
         let root_here = self.options.roots.directories.get(&id);
-        root_here.is_some_and(|&(other, there)| other != root && there == mount)
+        self.options.max_depth < u32::MAX
+            && root_here.is_some_and(|&(other, there)| other != root && there == mount)
+    }
+
+    /// Whether links are followed, and a directory at the depth limit was delivered before.
+    pub(super) fn is_shown_already(&self, id: FileId) -> bool {
+        self.options.follows && (self.visited.contains(id) || !self.at_limit.insert(id))
     }
 
     /// Notes a visit to a directory that can be a root.
     pub(super) fn visit_of_root(&self, id: FileId, mount: u64, root: u32, depth: u32) -> Visit {
         match self.options.roots.directories.get(&id) {
-            Some(&(other, there)) if other < root && there == mount => Visit::EarlierRoot,
+            Some(&(other, there)) if other < root && there == mount => Visit::OtherRoot,
             // It is visible here too, through another mount.
             Some(&(other, _)) if other < root => Visit::Again,
             Some(&(other, _)) if other == root && depth > 0 => Visit::Again,
+            _ if self.is_left_to_other_root(id, mount, root) => Visit::OtherRoot,
             Some(&(other, _)) if other > root => {
                 self.reached_roots[other as usize].store(true, Ordering::Relaxed);
                 Visit::First
@@ -255,7 +265,7 @@ impl<D: DirectorySource> ScanContext<D> {
         let is_told_apart = self.options.mounts == EnteredMounts::None;
         let found = named.get(name);
         match found.filter(|&&(_, there)| !is_told_apart || there == mount) {
-            Some(&(other, _)) if other < root => Visit::EarlierRoot,
+            Some(&(other, _)) if other < root => Visit::OtherRoot,
             Some(&(other, _)) => {
                 self.reached_roots[other as usize].store(true, Ordering::Relaxed);
                 Visit::First

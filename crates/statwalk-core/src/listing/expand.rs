@@ -170,6 +170,9 @@ impl<D: DirectorySource> Lister<D> {
             && target.kind() == FileType::Directory
             && !self.leaves_out(target, &parent, &base)
             && !self.context.visited.contains(target.id())
+            && !(self.context).is_left_to_other_root(target.id(), target.mount(), parent.root)
+            && (parent.depth + 1 < self.context.options.max_depth
+                || !self.context.is_shown_already(target.id()))
         {
             let (root, depth) = (parent.root, parent.depth + 1);
             if self.context.options.refuses(&place, root, depth) {
@@ -178,9 +181,7 @@ impl<D: DirectorySource> Lister<D> {
             }
             if depth >= self.context.options.max_depth {
                 let attributes = target.attributes(self.context.options.wanted);
-                if !(self.context).is_other_root(target.id(), target.mount(), root) {
-                    self.at_limit(&place, root, depth, &attributes, out);
-                }
+                self.at_limit(&place, root, depth, &attributes, out);
                 return Fate::Settled;
             }
             match self.context.source.open_through_links(&base, name) {
@@ -339,8 +340,10 @@ impl<D: DirectorySource> Lister<D> {
         if is_limit {
             self.context.lack(None, &place);
         }
-        if is_limit && !self.context.options.wanted.need_stat() && !self.context.has_several_roots()
-        {
+        let is_known_alone = !self.context.options.wanted.need_stat()
+            && !self.context.options.follows
+            && !self.context.has_several_roots();
+        if is_limit && is_known_alone {
             let nothing = Attributes::of_type(FileType::Directory);
             self.at_limit(&place, root, depth, &nothing, out);
             return Fate::Settled;
@@ -437,9 +440,15 @@ impl<D: DirectorySource> Lister<D> {
             out.note(root, Note::Crossing);
             return Fate::Settled;
         }
-        if !(self.context).is_other_root(found.id(), found.mount(), root) {
-            self.at_limit(place, root, depth, &attributes, out);
+        if (self.context).is_left_to_other_root(found.id(), found.mount(), root) {
+            return Fate::Settled;
         }
+        if self.context.is_shown_already(found.id()) {
+            self.left_standing(place, root, depth, DirState::Crossing, out);
+            out.note(root, Note::Crossing);
+            return Fate::Settled;
+        }
+        self.at_limit(place, root, depth, &attributes, out);
         Fate::Settled
     }
 
@@ -477,7 +486,7 @@ impl<D: DirectorySource> Lister<D> {
                 NotOpened::Refused(failure) => {
                     let found = self.context.source.stat_entry(base, name).ok();
                     if let Some(found) = &found
-                        && self.is_earlier_root(found, parent)
+                        && self.is_other_root(found, parent)
                     {
                         return Err(Fate::Settled);
                     }
@@ -511,18 +520,18 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Whether a subdirectory that cannot be opened is an earlier root, which gave the
-    /// error already. A later root is left out then.
-    fn is_earlier_root(&self, found: &D::Stat, parent: &Arc<OpenParent>) -> bool {
+    /// Whether a subdirectory that cannot be opened is another root, which gives the error.
+    /// With an unlimited depth a later root is left out then.
+    fn is_other_root(&self, found: &D::Stat, parent: &Arc<OpenParent>) -> bool {
         let (root, depth) = (parent.dir.root, parent.dir.depth + 1);
         let visit = self
             .context
             .visit_of_root(found.id(), found.mount(), root, depth);
-        let is_earlier = visit == Visit::EarlierRoot;
-        if is_earlier {
+        let is_other = visit == Visit::OtherRoot;
+        if is_other {
             self.context.lack(Some(parent.dir.id), &parent.dir.place);
         }
-        is_earlier
+        is_other
     }
 
     /// Decides about a directory on which a file system is mounted.

@@ -213,7 +213,7 @@ impl<D: DirectorySource> Lister<D> {
                 out.note(root, Note::Crossing);
                 return Some(Fate::Settled);
             }
-            Visit::EarlierRoot => {
+            Visit::OtherRoot => {
                 context.lack(None, place);
                 return Some(Fate::Settled);
             }

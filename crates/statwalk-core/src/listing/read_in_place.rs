@@ -156,7 +156,7 @@ impl Delivery {
                 out.note(dir.root, Note::Crossing);
                 return false;
             }
-            Visit::EarlierRoot => {
+            Visit::OtherRoot => {
                 lister.context.lack(None, dir.place);
                 return false;
             }
@@ -481,9 +481,15 @@ impl<D: DirectorySource> Lister<D> {
             }
         };
         if dir.depth >= context.options.max_depth {
-            if !context.is_other_root(node.id, dir.mount.id, dir.root) {
-                self.at_limit(dir.place, dir.root, dir.depth, &found, out);
+            if context.is_left_to_other_root(node.id, dir.mount.id, dir.root) {
+                return Err(End::Delivered(Fate::Settled));
             }
+            if context.is_shown_already(node.id) {
+                self.left_standing(dir.place, dir.root, dir.depth, DirState::Crossing, out);
+                out.note(dir.root, Note::Crossing);
+                return Err(End::Delivered(Fate::Settled));
+            }
+            self.at_limit(dir.place, dir.root, dir.depth, &found, out);
             return Err(End::Delivered(Fate::Settled));
         }
         Ok(dir.begin(self, node, found, out))

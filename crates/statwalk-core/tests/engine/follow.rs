@@ -328,3 +328,32 @@ pub(crate) fn followed_in_a_child(root: &str) {
     let outcome = following(Path::new(root), 3).run(&Totals::new()).unwrap();
     child::print_totals(&outcome);
 }
+
+/// A directory at the depth limit was delivered once more by each link that leads to it, and
+/// so was the root by a link that leads above it.
+#[test]
+fn a_directory_at_the_depth_limit_counts_once() {
+    let scratch = Scratch::new().unwrap();
+    let root = scratch.path().join("t/root");
+    std::fs::create_dir_all(root.join("real")).unwrap();
+    for link in ["first", "second"] {
+        symlink("real", root.join(link)).unwrap();
+    }
+    for threads in [1, 3] {
+        let scan = Scan::new(&root)
+            .symlinks(SymlinkPolicy::Follow)
+            .max_depth(1);
+        let outcome = scan.threads(threads).run(&Totals::new()).unwrap();
+        let found = outcome.output[0];
+        assert_eq!((found.entries, found.dirs, found.symlinks), (4, 2, 2));
+        assert!(outcome.report.is_complete());
+    }
+    symlink("..", root.join("up")).unwrap();
+    let scan = Scan::new(&root)
+        .symlinks(SymlinkPolicy::Follow)
+        .max_depth(2);
+    let outcome = scan.run(&Totals::new()).unwrap();
+    let real = [&root, &root.join("real"), &scratch.path().join("t")].map(|path| allocated(path));
+    let sum = u128::from(real.iter().sum::<u64>());
+    assert_eq!(sizes(&outcome.output[0]).allocated_bytes, sum);
+}

@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use statwalk_core::{Errno, Exclusions, Fields, RootTotals, Scan, Source, Totals, TreeSink};
+use statwalk_core::{
+    Errno, Exclusions, Fields, RootTotals, Scan, Source, SymlinkPolicy, Totals, TreeSink,
+};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::unprivileged::as_ordinary_user;
 use statwalk_testkit::{Scratch, or_skip, trees};
@@ -366,4 +368,28 @@ pub(crate) fn scanned_from_elsewhere(scratch: &str) {
         .map(|root| sizes(root).file_size_bytes);
     println!("bytes={}", bytes.sum::<u128>());
     println!("excluded={}", outcome.report.sum().excluded);
+}
+
+/// The first root goes less deep there than the second one. It took the directory, and what
+/// lies deeper was lost without a sign.
+#[test]
+fn a_limited_depth_begins_anew_at_each_root() {
+    let scratch = Scratch::new().unwrap();
+    let top = scratch.path().join("t");
+    let below = top.join("a");
+    std::fs::create_dir_all(below.join("b")).unwrap();
+    std::fs::write(below.join("b/file"), [0; 10]).unwrap();
+    std::os::unix::fs::symlink("a", top.join("link")).unwrap();
+    for follow in [SymlinkPolicy::Keep, SymlinkPolicy::Follow] {
+        for roots in permutations(&[top.clone(), below.clone()]) {
+            for threads in [1, 3] {
+                let scan = Scan::of(&roots).max_depth(2).threads(threads);
+                let outcome = scan.symlinks(follow).run(&Totals::new()).unwrap();
+                let sum = |of: fn(&RootTotals) -> u64| outcome.output.iter().map(of).sum::<u64>();
+                assert_eq!(sum(|root| root.dirs), 3, "{roots:?} {follow:?}");
+                assert_eq!(sum(|root| root.files), 1, "{roots:?} {follow:?}");
+                assert_eq!(sum(|root| root.entries), 5, "{roots:?} {follow:?}");
+            }
+        }
+    }
 }
