@@ -471,7 +471,8 @@ impl Scan {
             inodes: Arc::new(InodeNumbers::new()),
         };
         let (plan, listings_max) = self.plan(wanted, why);
-        let options = self.options(wanted, RootTable::of(&source, &roots, context.follows));
+        let roots_table = RootTable::of(&source, &roots, context.follows, &self.exclusions);
+        let options = self.options(wanted, roots_table);
         let scan_context = Arc::new(ScanContext::new(options, source, plan.open_dirs_max));
         let options = PoolOptions {
             order: self.order,

@@ -14,7 +14,7 @@ use super::stacked::{DoubleWays, Stacked};
 use crate::dir_handle::DirHandle;
 use crate::directory::{MountMark, Place};
 use crate::entry::{DirId, FileId, FileType};
-use crate::exclusion::{GITIGNORE, IgnoreRules, NotRead};
+use crate::exclusion::{Exclusions, GITIGNORE, IgnoreRules, NotRead};
 use crate::handle::DescriptorBudget;
 use crate::inode_set::InodeSet;
 use crate::reason::Reason;
@@ -54,6 +54,7 @@ impl RootTable {
         source: &impl DirectorySource,
         roots: &[Arc<CStr>],
         follows: bool,
+        exclusions: &Exclusions,
     ) -> RootTable {
         let mut table = RootTable::default();
         if roots.len() < 2 {
@@ -64,6 +65,10 @@ impl RootTable {
         // Names of one directory come together: it is asked about once.
         let mut last_parent: Option<(CString, FileId, u64)> = None;
         for (index, root) in roots.iter().enumerate() {
+            // It delivers nothing, so nothing belongs to it.
+            if exclusions.fits(root.to_bytes()) {
+                continue;
+            }
             let found = match follows {
                 true => source.stat_target(None, root),
                 false => source.stat_root(root),

@@ -393,3 +393,25 @@ fn a_limited_depth_begins_anew_at_each_root() {
         }
     }
 }
+
+/// It was left out itself, and kept what lies there from the root that comes later.
+#[test]
+fn a_root_that_a_pattern_leaves_out_takes_nothing_from_a_later_one() {
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.path().join("x.o");
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(dir.join("file"), [0; 10]).unwrap();
+    let exclusions = Exclusions::new().glob(b"*.o").unwrap();
+    // The pattern does not fit the path with a slash or a dot at its end.
+    for again in ["", "."] {
+        let scan = Scan::of([dir.clone(), dir.join(again)]).exclusions(exclusions.clone());
+        let outcome = scan.run(&Totals::new()).unwrap();
+        assert_eq!(outcome.output[0].entries, 0);
+        let second = outcome.output[1];
+        assert_eq!((second.dirs, second.files), (1, 1));
+    }
+    // Nor does a pattern of a file leave out another name of its directory.
+    let file = dir.join("file");
+    let scan = Scan::of([file, dir.join("")]).exclusions(exclusions.glob(b"*e").unwrap());
+    assert_eq!(scan.run(&Totals::new()).unwrap().output[1].entries, 1);
+}
