@@ -484,3 +484,19 @@ def test_names_of_answers_are_there() -> None:
         assert getattr(statwalk, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'absent'"):
         statwalk.absent  # type: ignore[attr-defined]
+
+
+def test_a_relative_path_leads_from_the_place_of_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("here", "elsewhere"):
+        for name in ("one", "two"):
+            (tmp_path / place / name / "below").mkdir(parents=True)
+            (tmp_path / place / name / "below" / place).touch()
+    for path in (".", "one", ["one", "two"]):
+        for _ in range(10):
+            monkeypatch.chdir(tmp_path / "here")
+            entries = statwalk.scan(path)
+            os.chdir(tmp_path / "elsewhere")
+            found = {entry.name for entry in entries}
+            assert "here" in found and "elsewhere" not in found
