@@ -486,7 +486,7 @@ int sw_scan_set_max_depth(struct sw_scan *scan, uint32_t depth);
 
 /// Leave out paths that fit a shell pattern, or one of several, as du --exclude does.
 ///
-/// Each call adds one.
+/// Each call adds one. A scan does not begin with one that ends with a slash.
 int sw_scan_exclude(struct sw_scan *scan, const char *pattern);
 
 /// Frees the description of a scan. Scans that began with it go on. NULL is allowed.

@@ -183,7 +183,7 @@ pub unsafe extern "C" fn sw_scan_set_max_depth(scan: *mut ScanRequest, depth: u3
 
 /// Leave out paths that fit a shell pattern, or one of several, as du --exclude does.
 ///
-/// Each call adds one.
+/// Each call adds one. A scan does not begin with one that ends with a slash.
 ///
 /// # Safety
 ///

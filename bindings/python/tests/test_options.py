@@ -118,6 +118,11 @@ def test_patterns_are_one_or_several(tmp_path: Path) -> None:
         for function in FUNCTIONS:
             with pytest.raises(TypeError, match="exclude is a pattern or several"):
                 function(tmp_path, exclude=wrong)
+    # A shell completes a directory so, and that left out nothing.
+    for slashed in ("build/", ["*.o", b"build/"]):
+        for function in FUNCTIONS:
+            with pytest.raises(ValueError, match="ends with a slash"):
+                function(tmp_path, exclude=slashed)
 
 
 def test_a_lone_text_is_one_field(tree: Path) -> None:

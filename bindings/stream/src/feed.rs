@@ -115,7 +115,7 @@ impl Drop for OwnRows {
 
 impl Feed {
     pub(crate) fn new(request: &Request) -> Result<Feed, Failure> {
-        Feed::of(&request.scan())
+        Feed::of(&request.checked_scan()?)
     }
 
     pub(crate) fn of(scan: &Scan) -> Result<Feed, Failure> {

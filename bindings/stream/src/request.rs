@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use statwalk_core::{Error, SymlinkPolicy};
 use statwalk_core::{Exclusions, Fields, KernelFileSystems, MountCrossing, Scan, Source};
 
+use crate::failure::Failure;
+
 /// The bit of the whole path beside the bits of [`Fields`]. Paths come from names, so they
 /// cost no call.
 pub const PATH: u32 = 1 << 31;
@@ -19,6 +21,8 @@ pub struct Request {
     fields: Fields,
     has_paths: bool,
     exclusions: Exclusions,
+    /// Whether a pattern ends with a slash.
+    has_slashed_pattern: bool,
     /// The number of workers; 0 lets the scan decide.
     pub threads: u32,
     /// How far the threads of the scan stand behind others.
@@ -46,6 +50,7 @@ impl Request {
             fields: Fields::NAME | Fields::TYPE,
             has_paths: false,
             exclusions: Exclusions::default(),
+            has_slashed_pattern: false,
             threads: 0,
             niceness: 0,
             max_depth: None,
@@ -81,11 +86,14 @@ impl Request {
 
     /// Leaves out paths that fit a shell pattern, as `du --exclude` does.
     ///
+    /// A scan does not begin with a pattern that ends with a slash.
+    ///
     /// # Errors
     ///
     /// Returns an error for a pattern that holds a NUL.
     pub fn exclude(&mut self, pattern: &[u8]) -> Result<(), Error> {
         self.exclusions = self.exclusions.clone().glob(pattern)?;
+        self.has_slashed_pattern |= pattern.ends_with(b"/");
         Ok(())
     }
 
@@ -106,6 +114,18 @@ impl Request {
             // Names alone: a type can cost a call for each entry.
             true => fields,
             false => fields | Fields::TYPE,
+        }
+    }
+
+    /// The scan, unless an option has no meaning.
+    pub(crate) fn checked_scan(&self) -> Result<Scan, Failure> {
+        // A shell completes a directory so. The path of an entry has no such end, so the
+        // pattern would silently leave out nothing.
+        match self.has_slashed_pattern {
+            true => Err(Failure::Invalid(
+                "a pattern of exclude ends with a slash, and no path does: leave the slash out",
+            )),
+            false => Ok(self.scan()),
         }
     }
 

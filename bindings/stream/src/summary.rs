@@ -26,9 +26,9 @@ impl<S: Sink> Summary<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL.
+    /// Returns an error if a root holds a NUL, or if a pattern ends with a slash.
     pub fn new(request: &Request, sink: S) -> Result<Summary<S>, Failure> {
-        let scan = request.scan().errors_kept(ERRORS_MAX);
+        let scan = request.checked_scan()?.errors_kept(ERRORS_MAX);
         let running = Failure::catch(|| scan.start(sink))?.map_err(Failure::Begin)?;
         Ok(Summary {
             running: Some(running),

@@ -75,7 +75,7 @@ impl Tables {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL.
+    /// Returns an error if a root holds a NUL, or if a pattern ends with a slash.
     pub fn new(request: &Request) -> Result<Tables, Failure> {
         Ok(Tables::of(Feed::new(request)?, request))
     }

@@ -399,3 +399,16 @@ fn unknown_columns_are_refused() {
     assert!(request.set_columns(PATH));
     assert!(Walk::new(&Request::new("a\0b")).is_err());
 }
+
+/// A shell completes `build/`, and that left out nothing.
+#[test]
+fn a_pattern_with_a_slash_at_its_end_is_an_error() {
+    let mut request = Request::new(".");
+    request.exclude(b"build/").unwrap();
+    request.exclude(b"*.o").unwrap();
+    let words = "a pattern of exclude ends with a slash, and no path does: leave the slash out";
+    assert_eq!(Walk::new(&request).unwrap_err().to_string(), words);
+    assert_eq!(Tables::new(&request).unwrap_err().to_string(), words);
+    let summary = Summary::new(&request, Totals::new());
+    assert_eq!(summary.unwrap_err().to_string(), words);
+}

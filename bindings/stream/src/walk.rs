@@ -112,7 +112,7 @@ impl Walk {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL.
+    /// Returns an error if a root holds a NUL, or if a pattern ends with a slash.
     pub fn new(request: &Request) -> Result<Walk, Failure> {
         // An entry without a name would be of no use to anybody.
         let mut request = request.clone();

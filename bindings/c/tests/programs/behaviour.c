@@ -175,6 +175,10 @@ static int wrong_use(const char *root) {
     CHECK(sw_walk_next(walk, &entry) == SW_END);
     sw_report report;
     CHECK(sw_walk_close(walk, &report) == SW_OK && report.is_complete);
+    CHECK(sw_scan_exclude(scan, "build/") == SW_OK);
+    CHECK(sw_walk_open(scan, &walk) == SW_FAILED && walk == NULL);
+    CHECK(strstr(sw_failure(&number), "ends with a slash") && number == EINVAL);
+    CHECK(sw_tables_open(scan, &tables) == SW_FAILED && tables == NULL);
     sw_scan_free(scan);
     CHECK(strlen(sw_version()) >= 5);
     return 0;
