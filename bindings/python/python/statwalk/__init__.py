@@ -17,6 +17,7 @@ path that you give. A scan that could not read everything says so at its end.
 from __future__ import annotations
 
 import os
+import sys
 
 from ._statwalk import (
     Batch,
@@ -128,6 +129,7 @@ def _roots(
     """The roots as the module takes them, and whether they are text."""
     if isinstance(path, (str, bytes, os.PathLike)):
         one = os.fspath(path)
+        _audit(one)
         return os.fsencode(one), isinstance(one, str)
     many = [os.fspath(root) for root in path]
     if not many:
@@ -135,7 +137,14 @@ def _roots(
     kinds = {isinstance(root, str) for root in many}
     if len(kinds) > 1:
         raise TypeError("paths are all str or all bytes")
+    for root in many:
+        _audit(root)
     return [os.fsencode(root) for root in many], True in kinds
+
+
+def _audit(path: str | bytes) -> None:
+    """Tells hooks of audits of a path, as `os.scandir` does. A hook can refuse it."""
+    sys.audit("os.scandir", path)
 
 
 def scan(
@@ -285,6 +294,7 @@ def du(
     True
     """
     path = os.fspath(path)
+    _audit(path)
     options = _options(
         (),
         exclude,
@@ -320,6 +330,7 @@ def top(
     True
     """
     path = os.fspath(path)
+    _audit(path)
     options = _options(
         (),
         exclude,
@@ -357,6 +368,7 @@ def stats(
     True
     """
     path = os.fspath(path)
+    _audit(path)
     options = _options(
         (),
         exclude,
@@ -390,7 +402,18 @@ def walk(
     >>> for directory, directories, names in walk("."):
     ...     directories.clear()
     """
+    sys.audit("os.walk", top, topdown, onerror, followlinks)
     top = os.fspath(top)
+    _audit(top)
+    return _walk(top, topdown, onerror, followlinks)
+
+
+def _walk(
+    top: AnyStr,
+    topdown: bool,
+    onerror: Callable[[OSError], object] | None,
+    followlinks: bool,
+) -> Iterator[tuple[AnyStr, list[AnyStr], list[AnyStr]]]:
     join = os.path.join
     options = _options(("name", "type"), kernel_file_systems=True)
     listing = cast("Listing[AnyStr]", Listing(isinstance(top, str), options))
@@ -405,7 +428,7 @@ def walk(
             # It was not read ahead, or it is a link, or a name that the caller has added.
             if path is not top and os.path.islink(path):
                 if followlinks:
-                    yield from walk(path, topdown, onerror, followlinks)
+                    yield from _walk(path, topdown, onerror, followlinks)
                 continue
             try:
                 found = listing.read(os.fsencode(path))
