@@ -27,6 +27,8 @@ struct Entries {
     wanted: Fields,
     /// The directory of the last entry.
     directory: Arc<[u8]>,
+    /// Whether entries were taken that the caller has not seen yet.
+    is_ahead: bool,
 }
 
 impl Entries {
@@ -102,6 +104,7 @@ impl Scan {
             is_text,
             wanted: request.fields(),
             directory: Arc::new([]),
+            is_ahead: false,
         };
         Ok(Scan(Running::new(entries, is_text, on_error, onerror)))
     }
@@ -122,8 +125,37 @@ impl Scan {
         })
     }
 
+    fn __aiter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("statwalk._asynchronous")?;
+        module.call_method1("items", (slf,))
+    }
+
+    /// Waits for an item, and gives it with those that need no wait. None of them at the end.
+    fn _take(&self, py: Python<'_>, count: usize) -> PyResult<Vec<Py<PyAny>>> {
+        let first = match self.0.next(py)? {
+            Item::Value(entry) => Py::new(py, entry)?.into_any(),
+            Item::Error(error) => error,
+            Item::End => return Ok(Vec::new()),
+        };
+        let more = self.0.with(|entries| {
+            entries.is_ahead = true;
+            let more = std::iter::from_fn(|| entries.at_hand());
+            more.take(count.saturating_sub(1)).collect::<Vec<_>>()
+        });
+        let mut taken = vec![first];
+        // Another thread may have it now, and nothing was taken then.
+        for entry in more.ok().flatten().unwrap_or_default() {
+            taken.push(Py::new(py, entry)?.into_any());
+        }
+        Ok(taken)
+    }
+
     /// Leaves out all that is below the directory that came last.
     fn skip(&self) -> PyResult<()> {
+        if self.0.with(|entries| entries.is_ahead)? == Some(true) {
+            let words = "an `async for` reads ahead, so it cannot skip: use exclude, or a thread";
+            return Err(PyValueError::new_err(words));
+        }
         match self.0.with(|entries| entries.walk.prune())? {
             Some(true) => Ok(()),
             _ => Err(PyValueError::new_err("the last entry is no directory")),

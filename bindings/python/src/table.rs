@@ -113,6 +113,18 @@ impl Batches {
         })
     }
 
+    fn __aiter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("statwalk._asynchronous")?;
+        module.call_method1("items", (slf,))
+    }
+
+    /// The next batch; none at the end.
+    fn _take(&self, py: Python<'_>, count: usize) -> PyResult<Vec<Batch>> {
+        // A batch has many entries already.
+        let _ = count;
+        Ok(self.__next__(py)?.into_iter().collect())
+    }
+
     /// Gives the batches that are left to one consumer, as they come.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
