@@ -124,15 +124,16 @@ impl<D: DirectorySource> ScanContext<D> {
     pub(super) fn is_reached_twice(&self, mount: u64) -> bool {
         let ways = self.double_ways.get_or_init(|| {
             // Where device numbers stand for mounts, a scan of one mount enters the others of
-            // its device. A scan that follows links remembers every directory anyway.
+            // its device. A scan that follows links remembers every directory, and the second
+            // ways must wait there, too.
             let enters_mounts =
                 self.options.mounts != EnteredMounts::None || !self.source.tells_mounts_apart();
-            let mut ways = match enters_mounts && !self.options.follows {
+            let mut ways = match enters_mounts {
                 true => self.source.double_ways(),
                 false => DoubleWays::default(),
             };
-            // An overlay is another device.
-            if self.options.mounts != EnteredMounts::All {
+            // An overlay is another device. Links can lead into a layer later.
+            if self.options.mounts != EnteredMounts::All || self.options.follows {
                 ways.layers.clear();
             }
             ways

@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use statwalk_core::{KernelFileSystems, MountCrossing, Scan, Source, Totals, TreeSink};
+use statwalk_core::{
+    KernelFileSystems, MountCrossing, Scan, Source, SymlinkPolicy, Totals, TreeSink,
+};
 use statwalk_testkit::mounts::{
     self, FileSystem, bind, btrfs_mount_subvolume, btrfs_snapshot, btrfs_subvolume, overlay,
     squashfs,
@@ -152,6 +154,36 @@ fn file_systems_within_the_tree_are_entered_or_crossings() {
     check(&[&dir], &ENTER, &[1, 2]);
     drop(cover);
     drop(nested);
+}
+
+/// Where links were followed, the way that a worker took first had the directory. Below
+/// the other one a mount shows something else, and chance decided whether that was read.
+#[test]
+fn a_second_mount_waits_where_links_are_followed() {
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.path().join("t");
+    let real = dir.join("x/y/real");
+    std::fs::create_dir_all(real.join("covered")).unwrap();
+    let other = scratch.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("file"), [0; 10]).unwrap();
+    // The listing has some of them before the real one, whatever its order.
+    let mut second = Vec::new();
+    for number in 0..8 {
+        let place = dir.join(number.to_string());
+        std::fs::create_dir(&place).unwrap();
+        second.push(or_skip!(bind(&real, &place)));
+    }
+    let _inner = or_skip!(bind(&other, &real.join("covered")));
+    for threads in THREADS {
+        for follow in [SymlinkPolicy::Keep, SymlinkPolicy::Follow] {
+            let scan = Scan::new(&dir).threads(threads).symlinks(follow);
+            let outcome = scan.run(&Totals::new()).unwrap();
+            let found = outcome.output[0];
+            assert_eq!((found.dirs, found.files), (13, 1), "{threads} {follow:?}");
+            assert_eq!(outcome.report.sum().crossings, 8);
+        }
+    }
 }
 
 #[test]
