@@ -133,7 +133,8 @@ class _Ranking(Sequence[_Item], Generic[_Path, _Item]):
         return _html(self._heading(what), columns, rows, self.errors)
 
 
-class LargestEntry(NamedTuple, Generic[AnyStr]):
+@dataclass(frozen=True, slots=True)
+class LargestEntry(Generic[AnyStr]):
     """An entry that is no directory, with its bytes. `entry` has its other attributes."""
 
     path: AnyStr
@@ -153,8 +154,7 @@ class LargestEntry(NamedTuple, Generic[AnyStr]):
     def depth(self) -> int:
         return self.entry.depth
 
-    # mypy takes the tuple of each kind of text for another class.
-    def __fspath__(self) -> AnyStr:  # type: ignore[misc]
+    def __fspath__(self) -> AnyStr:
         return self.path
 
 
