@@ -196,7 +196,8 @@ fn methods_of_java_have_them() {
     let source = file("java/src/main/java/org/statwalk/ScanOptions.java");
     let methods = source.match_indices("public ScanOptions with");
     let methods = methods.map(|(at, _)| source[at + 19..].split('(').next().unwrap());
-    let found = methods.filter(|name| !["withNamesAlone", "withOnError", "withPrune"].contains(name));
+    let found =
+        methods.filter(|name| !["withNamesAlone", "withOnError", "withPrune"].contains(name));
     assert_eq!(found.collect::<BTreeSet<_>>(), names(Language::Java));
     for (name, option) in named(Language::Java) {
         let parameters = match option.kind {
