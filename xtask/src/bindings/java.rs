@@ -24,8 +24,10 @@ pub(super) fn test() -> Result<(), String> {
         return Ok(());
     };
     cargo(&["build"], &["-p", "statwalk-c"]).run()?;
+    let native = own_library()?;
     let home = jdk.to_string_lossy().into_owned();
     let maven = |words: &str| {
+        let words = format!("-Dstatwalk.native={} {words}", native.display());
         Step::shell(&format!("cd {FOLDER} && mvn -q -B {words}")).env("JAVA_HOME", &home)
     };
     // The first call brings the plugins of Maven, and JUnit.
@@ -37,6 +39,26 @@ pub(super) fn test() -> Result<(), String> {
         return Err(reason);
     }
     maven("verify").run()
+}
+
+/// A folder with a copy of the library: builds of other suites take it away for moments, to put
+/// theirs in its place.
+fn own_library() -> Result<PathBuf, String> {
+    const NAME: &str = "libstatwalk.so";
+    let folder = std::path::absolute("bindings/target/java").map_err(|error| error.to_string())?;
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let built = Path::new("bindings/target/debug").join(NAME);
+    let mut copied = Ok(0);
+    for _ in 0..100 {
+        copied = fs::copy(&built, folder.join(NAME));
+        if copied.is_ok() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    copied
+        .map(|_| folder)
+        .map_err(|error| format!("{}: {error}", built.display()))
 }
 
 /// A JDK that is new enough: that of `JAVA_HOME`, or one where Linux has them.
