@@ -158,7 +158,10 @@ impl Browser {
         let (plain, in_path) = (format!(" {name}"), format!("/{name}"));
         wait_until(&format!("no row begins with {name}"), || {
             let screen = self.screen();
-            let mut rows = screen.lines().skip(2);
+            // The foot has words that begin so, too.
+            let lines: Vec<&str> = screen.lines().collect();
+            let rows = lines.get(2..lines.len().saturating_sub(2));
+            let mut rows = rows.unwrap_or_default().iter();
             rows.any(|row| row.contains(&plain) || row.contains(&in_path))
         });
         self.press(&format!("'{name}\r"));
