@@ -8,8 +8,10 @@ import errno
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -175,9 +177,10 @@ def test_names_alone_know_directories(tmp_path: Path) -> None:
             pytest.skip("needs root and mkfs.ext4, to mount a file system without types")
     try:
         (at / "directory" / "below").mkdir(parents=True)
-        (at / "file").touch()
-        (at / "link").symlink_to("directory")
-        os.mkfifo(at / "fifo")
+        # Names that are looked at last.
+        (at / "file.jpg").touch()
+        (at / "link.jpg").symlink_to("directory")
+        os.mkfifo(at / "fifo.jpg")
         theirs = {e.path: e for e in os.scandir(at)}
         ours = {e.path: e for e in statwalk.scan(at, fields="name", max_depth=1)}
         assert theirs.keys() == ours.keys()
@@ -187,6 +190,17 @@ def test_names_alone_know_directories(tmp_path: Path) -> None:
                 other = theirs[path]
                 assert entry.is_dir(follow_symlinks=follow) == other.is_dir(follow_symlinks=follow)
                 assert entry.is_file(follow_symlinks=follow) == other.is_file(follow_symlinks=follow)
-        assert {e.name for e in statwalk.scan(at, fields="name")} > {"below", "file"}
+        assert {e.name for e in statwalk.scan(at, fields="name")} > {"below", "file.jpg"}
+        # Who asks for types gets them, also where a few calls find all directories.
+        hour_ago = time.time() - 3_600
+        os.utime(at, (hour_ago, hour_ago))
+        types = {row["name"]: row["type"] for row in statwalk.table(at, fields=("name", "type"))}
+        found = [types[f"{name}.jpg"] for name in ("file", "link", "fifo")]
+        assert found == ["file", "symlink", "fifo"]
+
+        def walked(walk: Callable[[str], Any]) -> list[Any]:
+            return sorted((path, sorted(inner), sorted(names)) for path, inner, names in walk(str(at)))
+
+        assert walked(statwalk.walk) == walked(os.walk)
     finally:
         subprocess.run(["umount", str(at)], check=True)

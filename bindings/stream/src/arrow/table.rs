@@ -109,7 +109,8 @@ impl Part {
         match self {
             Part::Path | Part::PathRaw => PATH,
             Part::Name | Part::NameRaw => Fields::NAME.bits(),
-            Part::Dir | Part::Child | Part::Type => 0,
+            Part::Type => Fields::TYPE.bits(),
+            Part::Dir | Part::Child => 0,
             Part::Attribute(column) => column.field.bits(),
         }
     }
