@@ -62,7 +62,8 @@ function coldPaths(html) {
   };
   const text = element("statwalk-block-0");
   if (text === undefined || element("statwalk-block-1") === undefined) return [];
-  const bytes = inflateRawSync(Buffer.from(text, "base64"));
+  const pieces = text.split("\n").filter((piece) => piece !== "");
+  const bytes = Buffer.concat(pieces.map((piece) => inflateRawSync(Buffer.from(piece, "base64"))));
   const length = bytes.readUInt32LE(0);
   const { nodes, columns } = JSON.parse(bytes.subarray(4, 4 + length).toString());
   const data = bytes.subarray((4 + length + 7) & ~7);

@@ -3,7 +3,7 @@
 //! A block: the columns of some nodes.
 
 use crate::column::{Column, Numbers, block_of};
-use crate::deflate::{Deflate, Effort};
+use crate::deflate::Deflate;
 use crate::stripe::{Stripe, Wide};
 use crate::threads::queue;
 
@@ -68,7 +68,7 @@ impl Columns {
         stripe.name(at)
     }
 
-    /// The block as raw DEFLATE in base64, in parts.
+    /// The block as raw DEFLATE in base64, a piece a line.
     pub(crate) fn into_deflated(mut self) -> Vec<String> {
         self.give_high_bits(|stripe| &mut stripe.allocated);
         self.give_high_bits(|stripe| &mut stripe.apparent);
@@ -95,44 +95,19 @@ impl Columns {
     fn columns(&self) -> Vec<Column<'_>> {
         let u8s = |of: fn(&Stripe) -> &[u8]| Numbers::U8(self.each(of));
         let columns = [
-            Column::new(
-                "names",
-                Numbers::Bytes(self.each(|s| &s.names)),
-                Effort::More,
-            ),
-            Column::new(
-                "newest_s",
-                Numbers::I64(self.each(|s| &s.newest_s)),
-                Effort::More,
-            ),
-            Column::new(
-                "apparent",
-                Numbers::U64(self.each(|s| &s.apparent.low)),
-                Effort::Least,
-            ),
-            Column::new(
-                "allocated",
-                Numbers::U64(self.each(|s| &s.allocated.low)),
-                Effort::Least,
-            ),
-            Column::new(
-                "entries",
-                Numbers::U64(self.each(|s| &s.entries)),
-                Effort::More,
-            ),
-            Column::new(
-                "name_length",
-                Numbers::Lengths(self.each(|s| &s.name_end)),
-                Effort::Least,
-            ),
+            Column::new("names", Numbers::Bytes(self.each(|s| &s.names))),
+            Column::new("newest_s", Numbers::I64(self.each(|s| &s.newest_s))),
+            Column::new("apparent", Numbers::U64(self.each(|s| &s.apparent.low))),
+            Column::new("allocated", Numbers::U64(self.each(|s| &s.allocated.low))),
+            Column::new("entries", Numbers::U64(self.each(|s| &s.entries))),
+            Column::new("name_length", Numbers::Lengths(self.each(|s| &s.name_end))),
             Column::new(
                 "parent_step",
                 Numbers::Steps(NOTHING, self.each(|s| &s.parent)),
-                Effort::More,
             ),
-            Column::new("ending", u8s(|s| &s.ending), Effort::More),
-            Column::new("kind", u8s(|s| &s.kind), Effort::More),
-            Column::new("flags", u8s(|s| &s.flags), Effort::Least),
+            Column::new("ending", u8s(|s| &s.ending)),
+            Column::new("kind", u8s(|s| &s.kind)),
+            Column::new("flags", u8s(|s| &s.flags)),
         ];
         let rare = [
             ("allocated_high", self.each(|s| &s.allocated.high[..])),
@@ -143,14 +118,10 @@ impl Columns {
         let rare = rare
             .into_iter()
             .filter(|(_, column)| column.iter().any(|part| !part.is_empty()));
-        let rare = rare.map(|(name, column)| Column::new(name, Numbers::U32(column), Effort::More));
+        let rare = rare.map(|(name, column)| Column::new(name, Numbers::U32(column)));
         let colours = [
-            Column::new(
-                "owner",
-                Numbers::U32(self.each(|s| &s.owner)),
-                Effort::Least,
-            ),
-            Column::new("category", u8s(|s| &s.category), Effort::More),
+            Column::new("owner", Numbers::U32(self.each(|s| &s.owner))),
+            Column::new("category", u8s(|s| &s.category)),
         ];
         columns.into_iter().chain(rare).chain(colours).collect()
     }

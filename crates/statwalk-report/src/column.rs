@@ -11,14 +11,13 @@
 
 use std::fmt::Write;
 
-use crate::deflate::{Deflate, END, Effort};
+use crate::deflate::Deflate;
 
 const ALIGNMENT: usize = 8;
 
 pub(crate) struct Column<'c> {
     name: &'static str,
     numbers: Numbers<'c>,
-    effort: Effort,
 }
 
 /// The numbers of a column, in parts that stand one after another.
@@ -58,12 +57,8 @@ pub(crate) struct Packed {
 }
 
 impl<'c> Column<'c> {
-    pub(crate) fn new(name: &'static str, numbers: Numbers<'c>, effort: Effort) -> Column<'c> {
-        Column {
-            name,
-            numbers,
-            effort,
-        }
+    pub(crate) fn new(name: &'static str, numbers: Numbers<'c>) -> Column<'c> {
+        Column { name, numbers }
     }
 
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
@@ -188,7 +183,7 @@ impl Piece<'_> {
             let end = (self.start + byte_count).next_multiple_of(ALIGNMENT);
             bytes.resize(end - self.start, 0);
         }
-        let deflated = deflate.piece(&bytes, self.column.effort);
+        let deflated = deflate.piece(&bytes);
         deflate.plain = bytes;
         let name = self.column.name;
         Packed {
@@ -208,7 +203,7 @@ fn json(planes: &[Option<u8>]) -> String {
     planes.collect::<Vec<_>>().join(",")
 }
 
-/// The block of so many nodes as raw DEFLATE in base64, in parts.
+/// The block of so many nodes as raw DEFLATE in base64, a piece a line.
 pub(crate) fn block_of(nodes: usize, pieces: Vec<Packed>) -> Vec<String> {
     let mut columns = String::new();
     let mut at = 0;
@@ -235,8 +230,7 @@ pub(crate) fn block_of(nodes: usize, pieces: Vec<Packed>) -> Vec<String> {
     // It has a few lines.
     let length = (header.len() as u32).to_le_bytes();
     let header = [&length[..], header.as_bytes()].concat();
-    let header = Deflate::default().piece(&header, Effort::More);
+    let header = Deflate::default().piece(&header);
     let pieces = pieces.into_iter().map(|piece| piece.deflated);
-    let end = [END.to_owned()];
-    [header].into_iter().chain(pieces).chain(end).collect()
+    [header].into_iter().chain(pieces).collect()
 }

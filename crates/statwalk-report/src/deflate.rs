@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Raw DEFLATE (RFC 1951) as base64, in pieces.
-//!
-//! Each piece begins with an empty window, so its bytes do not depend on those before. It
-//! has a multiple of 3 bytes, so the same is true of its letters.
+//! Raw DEFLATE (RFC 1951) as base64, in pieces, each of which is whole by itself.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use miniz_oxide::DataFormat;
-use miniz_oxide::deflate::core::{
-    CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
-};
+use libdeflater::{CompressionLvl, Compressor};
 
-/// The letters behind the last piece: a last block of fixed codes that has its end alone
-/// (RFC 1951, 3.2.6), the bytes 3 and 0.
-pub(crate) const END: &str = "AwA=";
+/// The end of a piece, which is no letter of base64.
+const PIECE_END: char = '\n';
 
-/// A block without content that is not the last (RFC 1951, 3.2.4).
-const NOTHING: [u8; 5] = [0, 0, 0, 0xff, 0xff];
-
-/// How hard to look for repetitions.
-#[derive(Clone, Copy)]
-pub(crate) enum Effort {
-    /// For bytes with few of them, and for bytes that are hardly anything else.
-    Least = 1,
-    /// For all else, of which names alone are most of the time.
-    More = 2,
-}
-
-/// No header and no checksum.
-const RAW: i32 = -15;
+/// The lowest level that looks for repetitions.
+const LEVEL: i32 = 1;
 
 /// A thread's room for it. Fresh memory costs a page fault each 4 KiB.
 pub(crate) struct Deflate {
-    state: CompressorOxide,
+    state: Compressor,
     out: Vec<u8>,
     /// For the bytes of a piece.
     pub(crate) plain: Vec<u8>,
@@ -41,9 +22,9 @@ pub(crate) struct Deflate {
 
 impl Default for Deflate {
     fn default() -> Deflate {
-        let flags = create_comp_flags_from_zip_params(Effort::Least as i32, RAW, 0);
+        let level = CompressionLvl::new(LEVEL).expect("libdeflate has it");
         Deflate {
-            state: CompressorOxide::new(flags),
+            state: Compressor::new(level),
             out: Vec::new(),
             plain: Vec::new(),
         }
@@ -54,22 +35,16 @@ impl Deflate {
     /// The size of pieces, where it is free. A window of 32 KiB loses little in one.
     pub(crate) const PIECE_BYTES: usize = 1 << 18;
 
-    pub(crate) fn piece(&mut self, bytes: &[u8], effort: Effort) -> String {
-        let (state, out) = (&mut self.state, &mut self.out);
-        state.reset();
-        state.set_format_and_level(DataFormat::Raw, effort as u8);
-        out.clear();
-        // A buffer of a fixed size can be full before the bytes end, and the next call then
-        // gives what was left over, without a word on whether that is all.
-        let (status, read) = compress_to_output(state, bytes, TDEFLFlush::Full, |part| {
-            out.extend_from_slice(part);
-            true
-        });
-        assert_eq!((status, read), (TDEFLStatus::Okay, bytes.len()));
-        while !out.len().is_multiple_of(3) {
-            out.extend_from_slice(&NOTHING);
+    pub(crate) fn piece(&mut self, bytes: &[u8]) -> String {
+        let room = self.state.deflate_compress_bound(bytes.len());
+        if self.out.len() < room {
+            self.out.resize(room, 0);
         }
-        STANDARD.encode(out)
+        let length = (self.state.deflate_compress(bytes, &mut self.out))
+            .expect("no bytes take more than the bound");
+        let mut text = STANDARD.encode(&self.out[..length]);
+        text.push(PIECE_END);
+        text
     }
 }
 
@@ -89,9 +64,13 @@ mod tests {
         (0..length).map(number).collect()
     }
 
-    fn inflated(text: String) -> Vec<u8> {
-        let bytes = STANDARD.decode(text + END).unwrap();
-        decompress_to_vec(&bytes).unwrap_or_default()
+    /// With another library than the one that packed them.
+    fn inflated(text: &str) -> Vec<u8> {
+        let pieces = text.split_terminator(PIECE_END).map(|piece| {
+            let bytes = STANDARD.decode(piece).unwrap();
+            decompress_to_vec(&bytes).unwrap()
+        });
+        pieces.collect::<Vec<_>>().concat()
     }
 
     #[test]
@@ -99,45 +78,38 @@ mod tests {
         let noise = noise(3 * Deflate::PIECE_BYTES + 17);
         let zeros = vec![0; 2 * Deflate::PIECE_BYTES];
         let all = [&noise[..], &noise[..1], &[], &zeros, &noise[..1000]];
-        for effort in [Effort::Least, Effort::More] {
-            let mut deflate = Deflate::default();
-            let pieces: Vec<_> = all.map(|bytes| deflate.piece(bytes, effort)).into();
-            for (bytes, piece) in all.iter().zip(&pieces) {
-                assert!(
-                    *piece == Deflate::default().piece(bytes, effort),
-                    "none before counts"
-                );
-                assert!(inflated(piece.clone()) == *bytes, "{} bytes", bytes.len());
-            }
-            assert!(inflated(pieces.concat()) == all.concat());
+        let mut deflate = Deflate::default();
+        let pieces = all.map(|bytes| deflate.piece(bytes));
+        for (bytes, piece) in all.iter().zip(&pieces) {
+            let alone = Deflate::default().piece(bytes);
+            assert!(*piece == alone, "none before counts");
+            assert!(inflated(piece) == *bytes, "{} bytes", bytes.len());
         }
+        assert!(inflated(&pieces.concat()) == all.concat());
     }
 
     #[test]
     fn pieces_of_any_length_stand_one_after_another() {
         let mut deflate = Deflate::default();
         let all: Vec<u8> = (0..=255).collect();
-        let pieces = (0..all.len()).map(|end| deflate.piece(&all[..end], Effort::Least));
-        let text: String = pieces.collect();
-        assert!(!text.contains('='));
+        let text: String = (0..all.len())
+            .map(|end| deflate.piece(&all[..end]))
+            .collect();
         let expected: Vec<u8> = (0..all.len())
             .flat_map(|end| &all[..end])
             .copied()
             .collect();
-        assert!(inflated(text) == expected);
+        assert!(inflated(&text) == expected);
     }
 
-    /// A table of codes ends where some of these end.
+    /// Bytes between noise and none: each of these has a bit that is none.
     #[test]
-    fn nothing_is_lost_at_the_end_of_a_table() {
+    fn nothing_is_lost_at_the_end_of_a_block() {
         let mut deflate = Deflate::default();
         for length in (57_000..64_000).step_by(250) {
-            // Each byte has a bit that is no noise.
             let bytes: Vec<u8> = noise(length).into_iter().map(|byte| byte >> 1).collect();
-            for effort in [Effort::Least, Effort::More] {
-                let piece = deflate.piece(&bytes, effort);
-                assert!(inflated(piece) == bytes, "{length} bytes");
-            }
+            let piece = deflate.piece(&bytes);
+            assert!(inflated(&piece) == bytes, "{length} bytes");
         }
     }
 }

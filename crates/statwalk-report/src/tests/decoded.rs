@@ -96,8 +96,11 @@ fn element<'t>(text: &'t str, attributes: &str) -> Option<&'t str> {
 
 impl Block {
     fn of(text: &str) -> Block {
-        let bytes = STANDARD.decode(text).expect("a block is base64");
-        let bytes = decompress_to_vec(&bytes).expect("a block is raw DEFLATE");
+        let pieces = text.lines().map(|piece| {
+            let bytes = STANDARD.decode(piece).expect("a piece is base64");
+            decompress_to_vec(&bytes).expect("a piece is raw DEFLATE")
+        });
+        let bytes = pieces.collect::<Vec<_>>().concat();
         let (length, rest) = bytes.split_at(4);
         let length = u32::from_le_bytes(length.try_into().unwrap()) as usize;
         let header: Value = serde_json::from_slice(&rest[..length]).expect("a header is JSON");

@@ -14,7 +14,8 @@ export class InlineProvider implements Provider {
   }
 
   async block(index: number): Promise<ArrayBuffer> {
-    return inflate(fromBase64(this.text(`statwalk-block-${index}`)));
+    const pieces = this.text(`statwalk-block-${index}`).split("\n").filter((piece) => piece !== "");
+    return new Blob(await Promise.all(pieces.map((piece) => inflate(fromBase64(piece))))).arrayBuffer();
   }
 
   private text(id: string): string {

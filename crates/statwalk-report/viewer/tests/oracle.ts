@@ -53,7 +53,8 @@ export class Oracle {
     const tree = await BlockTree.from({
       facts: async () => facts,
       block: async (index) => {
-        const bytes = inflateRawSync(Buffer.from(report.packed![index]!, "base64"));
+        const pieces = report.packed![index]!.trim().split("\n");
+        const bytes = Buffer.concat(pieces.map((piece) => inflateRawSync(Buffer.from(piece, "base64"))));
         return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
       },
     });
