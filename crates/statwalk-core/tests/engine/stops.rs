@@ -168,6 +168,9 @@ fn judge(
             if let Some(id) = node.dir_id().filter(|_| node.is_dir()) {
                 sum.dirs += 1;
                 sum.whole_dirs += u64::from(!node.is_incomplete() && node.parent().is_some());
+                let is_below = node.children().any(|child| child.is_incomplete());
+                let lacks = is_below || node.lacks_itself();
+                assert_eq!(node.is_incomplete(), lacks, "{}", text(&path));
                 check_live(live, id, &expected[&(root, path.clone())], links);
             }
             if !node.is_incomplete() {

@@ -291,6 +291,12 @@ impl Tree {
                 record.sums.incomplete = true;
             }
         }
+        // Before those below a directory count in it.
+        for &id in &by_depth {
+            if let Some(record) = self.record_mut(id).filter(|record| record.sums.incomplete) {
+                record.lack();
+            }
+        }
         by_depth.sort_by_key(|&id| std::cmp::Reverse(self.record(id).map_or(0, |r| r.depth)));
         for &id in &by_depth {
             let Some(record) = self.record(id).copied() else {

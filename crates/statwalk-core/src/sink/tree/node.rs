@@ -565,6 +565,27 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether something of it could not be read by itself: the directory, an entry in it that
+    /// is no directory, or the file. Each directory below answers for itself, so a caller
+    /// that drops one learns whether the others are complete.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let outcome = Scan::new(".").run(&TreeSink::new())?;
+    /// let root = outcome.output.root(0).expect("the root was read");
+    /// let lacks = root.lacks_itself() || root.children().any(|child| child.is_incomplete());
+    /// assert_eq!(lacks, root.is_incomplete());
+    /// assert!(outcome.report.is_complete());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lacks_itself(&self) -> bool {
+        match self.directory().is_some() {
+            true => self.dir().is_some_and(|dir| { dir.kind }.is_lacking()),
+            false => self.is_incomplete(),
+        }
+    }
+
     #[inline]
     fn is_unread_file(&self) -> bool {
         match self.at {

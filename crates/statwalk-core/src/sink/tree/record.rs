@@ -47,6 +47,9 @@ impl RecordKind {
     const ROOT_FILE: u8 = 8;
     /// The bit of a directory that is finished.
     const FINISHED: u8 = 1 << 7;
+    /// The bit of a directory that lacks something by itself, and not below subdirectories.
+    const LACKING: u8 = 1 << 6;
+    const BITS: u8 = Self::FINISHED | Self::LACKING;
 
     pub(super) fn directory(state: DirState) -> RecordKind {
         RecordKind(state as u8 + 1)
@@ -60,6 +63,15 @@ impl RecordKind {
         self.0 |= Self::FINISHED;
     }
 
+    pub(super) fn lack(&mut self) {
+        self.0 |= Self::LACKING;
+    }
+
+    #[inline]
+    pub(super) fn is_lacking(self) -> bool {
+        self.0 & Self::LACKING != 0
+    }
+
     /// Whether it was delivered, with all below it.
     pub(super) fn is_finished(self) -> bool {
         self.0 & Self::FINISHED != 0 || self.is_root_file()
@@ -67,7 +79,7 @@ impl RecordKind {
 
     #[inline]
     pub(super) fn is_root_file(self) -> bool {
-        self.0 & !Self::FINISHED >= Self::ROOT_FILE
+        self.0 & !Self::BITS >= Self::ROOT_FILE
     }
 
     pub(super) fn is_nothing(self) -> bool {
@@ -77,7 +89,7 @@ impl RecordKind {
     /// The kind of node; a directory that was not delivered counts as listed.
     #[inline]
     pub(super) fn node_kind(self) -> NodeKind {
-        match self.0 & !Self::FINISHED {
+        match self.0 & !Self::BITS {
             0 => NodeKind::Directory(DirState::Listed),
             place @ 1..Self::ROOT_FILE => NodeKind::Directory(Self::STATES[usize::from(place - 1)]),
             place => NodeKind::Other(FileType::ALL[usize::from(place - Self::ROOT_FILE)]),
@@ -257,6 +269,14 @@ impl DirRecord {
         self.kind = kind;
     }
 
+    /// Notes that it lacks something by itself.
+    pub(super) fn lack(&mut self) {
+        let mut kind = self.kind;
+        kind.lack();
+        self.kind = kind;
+        self.sums.incomplete = true;
+    }
+
     pub(super) const EMPTY: DirRecord = DirRecord {
         sums: Sums::NOTHING,
         parent: NOWHERE,
@@ -298,6 +318,11 @@ mod tests {
             finished.finish();
             assert!(finished.is_finished() && !finished.is_root_file());
             assert_eq!(finished.node_kind(), NodeKind::Directory(state));
+            let mut lacking = finished;
+            lacking.lack();
+            assert!(lacking.is_lacking() && !finished.is_lacking());
+            assert!(lacking.is_finished() && !lacking.is_root_file());
+            assert_eq!(lacking.node_kind(), NodeKind::Directory(state));
         }
         for file_type in FileType::ALL {
             let kind = RecordKind::root_file(file_type);

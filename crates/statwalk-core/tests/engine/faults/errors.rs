@@ -124,7 +124,9 @@ fn a_file_that_cannot_be_read_has_no_bytes() {
         assert!(root.allocated_bytes() > Some(0));
         let dir = root.children().find(|dir| dir.name() == b"a").unwrap();
         assert_eq!(dir.apparent_bytes(), Some(2001));
+        assert!(root.is_incomplete() && !root.lacks_itself() && dir.lacks_itself());
         for file in dir.files() {
+            assert_eq!(file.lacks_itself(), file.is_incomplete());
             let bytes = (file.apparent_bytes(), file.allocated_bytes());
             match file.name() {
                 b"x" => assert_eq!((bytes, file.is_incomplete()), ((None, None), true)),
@@ -156,14 +158,14 @@ fn a_listing_that_fails_midway_keeps_what_it_gave() {
             .threads(threads)
             .run(&TreeSink::new());
         let tree = tree.unwrap().output;
-        let incomplete: Vec<_> = tree
-            .root(0)
-            .unwrap()
+        let root = tree.root(0).unwrap();
+        let incomplete: Vec<_> = root
             .children()
-            .filter(|child| child.is_incomplete())
+            .filter(|child| child.is_incomplete() && child.lacks_itself())
             .map(|child| text(child.name()))
             .collect();
         assert_eq!(incomplete, ["many"]);
+        assert!(root.is_incomplete() && !root.lacks_itself());
     });
 }
 
