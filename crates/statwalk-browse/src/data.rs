@@ -138,6 +138,12 @@ pub trait Data: Send + Sync {
     /// The directory that holds an item; absent for a root.
     fn parent(&self, id: ItemId) -> Option<ItemId>;
 
+    /// Whether something of a directory could not be read by itself: the directory, or an entry
+    /// in it that is no directory. Each directory in it answers for itself.
+    fn lacks_itself(&self, dir: ItemId) -> bool {
+        self.unfiltered().is_some_and(|all| all.lacks_itself(dir))
+    }
+
     /// Gives each item of a directory, in any order, until `visit` breaks.
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>);
 

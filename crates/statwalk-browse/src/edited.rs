@@ -36,9 +36,11 @@ pub struct Edited {
     new: HashMap<ItemId, Vec<ItemId>>,
     /// The sums to add to directories.
     sums: HashMap<ItemId, SumChange>,
-    /// By directory, the newest change in the readings below it, and whether one lacks
-    /// something.
-    below: HashMap<ItemId, (Option<i64>, bool)>,
+    /// By directory, the newest change in the readings below it.
+    below: HashMap<ItemId, Option<i64>>,
+    /// How many lack something: the directory itself, and directories in it. Only for those
+    /// where an edit has changed that.
+    lacks: HashMap<ItemId, u64>,
     pub(crate) recount: Recount,
     /// Each removal, each return and each change of unknown extent, with the number of the
     /// edit.
@@ -116,6 +118,7 @@ impl Edited {
             new: HashMap::new(),
             sums: HashMap::new(),
             below: HashMap::new(),
+            lacks: HashMap::new(),
             recount: Recount::default(),
             moved: Vec::new(),
             number: 0,
@@ -149,7 +152,9 @@ impl Edited {
             for &id in items {
                 if let Some(item) = edited.item(id) {
                     let lost = SumChange::default().plus(SumChange::of(&item), -1);
+                    let lacked = lacks(&item);
                     edited.add_above(id, lost);
+                    edited.note_lack(id, lacked, false);
                     edited.gone.insert(id);
                 }
             }
@@ -164,8 +169,9 @@ impl Edited {
                 if edited.gone.remove(&id)
                     && let Some(item) = edited.own_item(id)
                 {
-                    let sums = SumChange::of(&item);
+                    let (sums, lacks) = (SumChange::of(&item), lacks(&item));
                     edited.add_above(id, sums);
+                    edited.note_lack(id, false, lacks);
                 }
             }
         });
@@ -177,7 +183,7 @@ impl Edited {
     /// with the difference of the allocated bytes and of the entries, as a sign and an
     /// amount. Absent where the directory is not there, or is none any more.
     pub fn renew(&mut self, dir: ItemId, newer: Arc<dyn Data>) -> Option<[(bool, u128); 2]> {
-        let (root, new) = root_of(&*newer)?;
+        let (root, new, lacks_now) = root_of(&*newer)?;
         let sums_of = |edited: &Edited| {
             let item = edited.item(dir);
             item.map(|item| [item.allocated_bytes, item.entries.into()])
@@ -185,9 +191,12 @@ impl Edited {
         let before = sums_of(self)?;
         self.number += 1;
         self.edit(&[dir], |edited| {
-            let old = edited.item(dir).map(|item| SumChange::of(&item));
+            let old = edited.item(dir);
+            let lacked = old.as_ref().is_some_and(lacks);
+            let old = old.map(|item| SumChange::of(&item));
             edited.forget_readings(dir);
             edited.sums.remove(&dir);
+            edited.lacks.remove(&dir);
             edited.newer.insert(dir, root.scan);
             let reading = Reading {
                 data: newer,
@@ -197,6 +206,7 @@ impl Edited {
             };
             edited.readings.insert(root.scan, reading);
             edited.add_above(dir, new.plus(old.unwrap_or_default(), -1));
+            edited.note_lack(dir, lacked, lacks_now);
             edited.look_below();
         });
         let after = sums_of(self)?;
@@ -210,7 +220,7 @@ impl Edited {
     /// A first move to the trash makes `.Trash-1000` at the top of a file system. To read the
     /// directory above again would do the same, and read all of that file system.
     pub fn graft(&mut self, dir: ItemId, name: &[u8], newer: Arc<dyn Data>) -> bool {
-        let Some((root, sums)) = root_of(&*newer) else {
+        let Some((root, sums, lacks)) = root_of(&*newer) else {
             return false;
         };
         let holder = self.item(dir).map(|item| item.kind);
@@ -228,6 +238,7 @@ impl Edited {
             edited.readings.insert(root.scan, reading);
             edited.new.entry(dir).or_default().push(root);
             edited.add_above(root, sums);
+            edited.note_lack(root, false, lacks);
             edited.look_below();
         });
         true
@@ -266,6 +277,50 @@ impl Edited {
         }
     }
 
+    /// Notes that an item lacks something, or does not any more, for the directories above it
+    /// as far as they have it. A directory is counted through when the first of its items
+    /// changes so, and never again.
+    fn note_lack(&mut self, id: ItemId, before: bool, after: bool) {
+        let (mut at, mut before, mut after) = (id, before, after);
+        while before != after
+            && let Some(dir) = self.parent(at).filter(|dir| self.holds(*dir, at))
+        {
+            let known = self.lacks.get(&dir).copied();
+            let count = known.unwrap_or_else(|| self.lacking_but(dir, at) + u64::from(before));
+            let changed = match after {
+                true => count + 1,
+                false => count.saturating_sub(1),
+            };
+            self.lacks.insert(dir, changed);
+            if self.gone.contains(&dir) {
+                return;
+            }
+            (at, before, after) = (dir, count > 0, changed > 0);
+        }
+    }
+
+    /// How many of a directory and the directories in it lack something, without one of them.
+    fn lacking_but(&self, dir: ItemId, but: ItemId) -> u64 {
+        let (data, at) = self.content(dir);
+        let mut count = u64::from(data.lacks_itself(at));
+        let mut take = |id: ItemId, item: &Item<'_>| {
+            let counts = id != but && item.kind == Kind::Directory && !self.gone.contains(&id);
+            count += u64::from(counts && lacks(item));
+        };
+        data.children(at, &mut |id, item| {
+            if item.kind == Kind::Directory {
+                take(id, &self.adapted(id, item));
+            }
+            ControlFlow::Continue(())
+        });
+        for &id in self.new.get(&dir).into_iter().flatten() {
+            if let Some(item) = self.own_item(id) {
+                take(id, &item);
+            }
+        }
+        count
+    }
+
     /// Forgets the readings of a directory, and of those in it: another one has all of that.
     fn forget_readings(&mut self, dir: ItemId) {
         let is_in = |id: ItemId| self.way(id).skip(1).any(|above| above == dir);
@@ -285,18 +340,16 @@ impl Edited {
         }
     }
 
-    /// Finds what the readings have that the directories above them lack.
+    /// Finds the newest changes in the readings, for the directories above them.
     fn look_below(&mut self) {
-        let mut below: HashMap<ItemId, (Option<i64>, bool)> = HashMap::new();
+        let mut below: HashMap<ItemId, Option<i64>> = HashMap::new();
         for reading in self.readings.values() {
             let Some(root) = reading.data.item(reading.root) else {
                 continue;
             };
-            let lacks = root.notes.is_incomplete || root.notes.is_unreadable;
             for dir in self.way(reading.at).skip(1) {
-                let (newest_ns, is_incomplete) = below.entry(dir).or_default();
+                let newest_ns = below.entry(dir).or_default();
                 *newest_ns = (*newest_ns).max(root.newest_ns);
-                *is_incomplete |= lacks;
             }
         }
         self.below = below;
@@ -368,9 +421,11 @@ impl Edited {
             let changed = |bytes: u128, change| bytes.saturating_add_signed(change);
             item.allocated_bytes = changed(item.allocated_bytes, sums.allocated_bytes);
             item.apparent_bytes = changed(item.apparent_bytes, sums.apparent_bytes);
-            if let Some((newest_ns, is_incomplete)) = self.below.get(&id) {
+            if let Some(newest_ns) = self.below.get(&id) {
                 item.newest_ns = item.newest_ns.max(*newest_ns);
-                item.notes.is_incomplete |= is_incomplete;
+            }
+            if let Some(count) = self.lacks.get(&id) {
+                item.notes.is_incomplete = *count > 0;
             }
         }
         self.recount.adapt(id, &mut item.notes);
@@ -378,13 +433,18 @@ impl Edited {
     }
 }
 
-/// The only root of the numbers of a directory, with its sums.
-fn root_of(data: &dyn Data) -> Option<(ItemId, SumChange)> {
+/// Whether something of an item could not be read, so that those above it are lower bounds.
+fn lacks(item: &Item<'_>) -> bool {
+    item.notes.is_incomplete || item.notes.is_unreadable
+}
+
+/// The only root of the numbers of a directory, with its sums, and whether it lacks something.
+fn root_of(data: &dyn Data) -> Option<(ItemId, SumChange, bool)> {
     let [root] = data.roots()[..] else {
         return None;
     };
     let item = data.item(root)?;
-    (item.kind == Kind::Directory).then(|| (root, SumChange::of(&item)))
+    (item.kind == Kind::Directory).then(|| (root, SumChange::of(&item), lacks(&item)))
 }
 
 impl Data for Edited {
@@ -396,6 +456,11 @@ impl Data for Edited {
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
         self.is_there(id).then(|| self.own_item(id))?
+    }
+
+    fn lacks_itself(&self, dir: ItemId) -> bool {
+        let (data, at) = self.content(dir);
+        self.is_there(dir) && data.lacks_itself(at)
     }
 
     fn settled(&self, id: ItemId) -> Option<ItemId> {
@@ -748,6 +813,59 @@ mod tests {
         }
     }
 
+    fn lower_bounds(data: &dyn Data) -> Vec<u64> {
+        let is_lower = |number: &u64| {
+            let item = data.item(id(*number));
+            item.is_some_and(|item| item.notes.is_incomplete)
+        };
+        (1..=20).filter(is_lower).collect()
+    }
+
+    /// The only directory that could not be read was removed, and `≥` stood at all directories
+    /// above it until the whole tree was read again (qdirstat#158).
+    #[test]
+    fn a_lower_bound_ends_with_the_last_directory_that_lacks_something() {
+        let mut all = Small::example();
+        for (number, above) in [(10, 3), (11, 10), (12, 10), (13, 2)] {
+            all.put(number, Some(above), b"dir", Kind::Directory, 4096);
+        }
+        all.lack(11);
+        all.lack(12);
+        let mut edited = Edited::new(Arc::new(all));
+        edited.remove(&[id(6)], Manner::Trash);
+        assert_eq!(lower_bounds(&edited), [1, 3, 10, 11, 12]);
+        edited.remove(&[id(11)], Manner::Trash);
+        assert_eq!(lower_bounds(&edited), [1, 3, 10, 12]);
+        edited.remove(&[id(12)], Manner::Permanent);
+        assert_eq!(lower_bounds(&edited), []);
+        // What comes back brings it back.
+        edited.bring_back(&[id(11)]);
+        assert_eq!(lower_bounds(&edited), [1, 3, 10, 11]);
+        edited.remove(&[id(10)], Manner::Trash);
+        assert_eq!(lower_bounds(&edited), []);
+        edited.bring_back(&[id(10)]);
+        assert_eq!(lower_bounds(&edited), [1, 3, 10, 11]);
+        // Another reading of it, and of one elsewhere.
+        let newer = |scan: u64, lacks: bool| {
+            let mut newer = Small {
+                scan,
+                ..Small::default()
+            };
+            newer.put(1, None, b"newer", Kind::Directory, 4096);
+            newer.put(2, Some(1), b"sub", Kind::Directory, 4096);
+            if lacks {
+                newer.lack(2);
+            }
+            Arc::new(newer)
+        };
+        edited.renew(id(11), newer(1, false)).unwrap();
+        assert_eq!(lower_bounds(&edited), []);
+        edited.renew(id(13), newer(2, true)).unwrap();
+        assert_eq!(lower_bounds(&edited), [1, 2, 13]);
+        edited.remove(&[ItemId { scan: 2, number: 2 }], Manner::Trash);
+        assert_eq!(lower_bounds(&edited), []);
+    }
+
     /// Counts the questions to a tree.
     struct Asked(Small, AtomicUsize);
 
@@ -803,6 +921,28 @@ mod tests {
         });
         let costs: HashSet<(usize, usize)> = costs.collect();
         assert_eq!(costs.len(), 1, "{costs:?}");
+    }
+
+    /// A directory is counted through once, however many of those in it lack something.
+    #[test]
+    fn a_removal_of_what_lacks_something_asks_no_more_after_many() {
+        let mut all = Small::example();
+        for number in 10..310 {
+            all.put(number, Some(3), b"dir", Kind::Directory, 4096);
+            all.lack(number);
+        }
+        let asked = Arc::new(Asked(all, AtomicUsize::new(0)));
+        let mut edited = Edited::new(Arc::clone(&asked) as Arc<dyn Data>);
+        let costs = (10..309).map(|number| {
+            asked.1.store(0, Ordering::Relaxed);
+            edited.remove(&[id(number)], Manner::Permanent);
+            asked.1.load(Ordering::Relaxed)
+        });
+        let costs: Vec<usize> = costs.collect();
+        assert!(costs[1..].iter().all(|cost| *cost == costs[1]), "{costs:?}");
+        assert_eq!(lower_bounds(&edited), [1, 3]);
+        edited.remove(&[id(309)], Manner::Permanent);
+        assert_eq!(lower_bounds(&edited), []);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Random trees with hard links, and random removals, returns and readings: the numbers are
-//! those of a new scan.
+//! Random trees with hard links and directories that lack something, and random removals,
+//! returns and readings: the numbers and marks are those of a new scan.
 //!
 //! The user removed the directory of the first name of a file of 10 MB, and all sums lost
-//! its bytes, although another name stayed.
+//! its bytes, although another name stayed. After the removal of the only directory that
+//! could not be read, those above it stayed lower bounds.
 
 use statwalk_group::Grouping;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +31,8 @@ const TRASH: &str = "/r/.Trash";
 #[derive(Clone, Debug, Default)]
 struct Disk {
     dirs: BTreeSet<String>,
+    /// Those that lack something by themselves.
+    lacking: BTreeSet<String>,
     files: BTreeMap<String, u64>,
     /// Names that no scan meets, by inode.
     outside: BTreeMap<u64, u32>,
@@ -74,6 +77,9 @@ impl Disk {
                 let Some(&inode) = self.files.get(path) else {
                     small.put(number, parent, name.as_bytes(), Kind::Directory, 4096);
                     small.items.get_mut(&number).unwrap().1.uid = Some(0);
+                    if self.lacking.contains(path) {
+                        small.lack(number);
+                    }
                     continue;
                 };
                 let bytes = 8192 * u128::from(inode + 1);
@@ -107,7 +113,10 @@ impl Disk {
         for path in self.below(top) {
             match self.files.remove(&path) {
                 Some(inode) => drop(taken.files.insert(path, inode)),
-                None => drop(taken.dirs.insert(self.dirs.take(&path).unwrap())),
+                None => {
+                    taken.lacking.extend(self.lacking.take(&path));
+                    taken.dirs.insert(self.dirs.take(&path).unwrap());
+                }
             }
         }
         taken
@@ -117,6 +126,7 @@ impl Disk {
     fn put(&mut self, items: Disk, from: &str, to: &str) {
         let moved = |path: String| format!("{to}{}", &path[from.len()..]);
         self.dirs.extend(items.dirs.into_iter().map(moved));
+        self.lacking.extend(items.lacking.into_iter().map(moved));
         let files = items.files.into_iter();
         self.files
             .extend(files.map(|(path, inode)| (moved(path), inode)));
@@ -125,7 +135,7 @@ impl Disk {
 
 /// Each item with its path, without times: the newest change above a removed item is known
 /// to be too new.
-fn items(data: &dyn Data) -> BTreeMap<String, (u128, u128, u64, bool, bool)> {
+fn items(data: &dyn Data) -> BTreeMap<String, (u128, u128, u64, [bool; 3])> {
     let mut items = BTreeMap::new();
     let mut take = |id: ItemId| {
         let path = String::from_utf8(data.path(id).unwrap()).unwrap();
@@ -135,8 +145,11 @@ fn items(data: &dyn Data) -> BTreeMap<String, (u128, u128, u64, bool, bool)> {
             item.allocated_bytes,
             item.apparent_bytes,
             item.entries,
-            notes.counts_elsewhere,
-            notes.has_other_names,
+            [
+                notes.counts_elsewhere,
+                notes.has_other_names,
+                notes.is_incomplete,
+            ],
         );
         assert_eq!(items.insert(path, facts), None);
     };
@@ -181,7 +194,7 @@ struct World {
 }
 
 impl World {
-    fn new(files: Vec<(u8, u8, u8)>, outside: Vec<u8>) -> World {
+    fn new(files: Vec<(u8, u8, u8)>, outside: Vec<u8>, lacking: Vec<u8>) -> World {
         let mut disk = Disk::default();
         disk.dirs.extend(ROOTS.map(str::to_owned));
         for (dir, name, inode) in files {
@@ -194,6 +207,11 @@ impl World {
             }
             let file = format!("{path}/{}", ["a", "b.a", "c", "e"][usize::from(name) % 4]);
             disk.files.insert(file, u64::from(inode) % 9);
+        }
+        let dirs: Vec<String> = disk.dirs.iter().cloned().collect();
+        for which in lacking {
+            disk.lacking
+                .insert(dirs[usize::from(which) % dirs.len()].clone());
         }
         for inode in outside {
             *disk.outside.entry(u64::from(inode) % 9).or_default() += 1;
@@ -257,7 +275,7 @@ impl World {
     }
 
     fn act(&mut self, (what, which, count): (u8, u16, u16)) -> Option<()> {
-        match what % 8 {
+        match what % 10 {
             0 | 1 => {
                 let paths = self.some_items(which, count);
                 let ids: Vec<ItemId> = paths.iter().map(|path| self.id(path)).collect();
@@ -323,6 +341,20 @@ impl World {
                 self.disk.files.entry(format!("{dir}/new")).or_insert(inode);
                 return self.read(&dir);
             }
+            8 | 9 => {
+                // A directory can be read again, or not any more. It is read, or one above.
+                let dirs: Vec<String> = (self.disk.dirs.iter())
+                    .filter(|path| !is_in(path, TRASH))
+                    .cloned()
+                    .collect();
+                let dir = dirs[usize::from(which) % dirs.len()].clone();
+                if !self.disk.lacking.remove(&dir) {
+                    self.disk.lacking.insert(dir.clone());
+                }
+                let above = dirs.iter().filter(|above| is_in(&dir, above));
+                let above: Vec<&String> = above.collect();
+                return self.read(above[usize::from(count) % above.len()]);
+            }
             _ => {
                 let dirs: Vec<String> = (self.disk.dirs.iter())
                     .filter(|path| !is_in(path, TRASH))
@@ -358,9 +390,10 @@ proptest! {
     fn all_numbers_are_those_of_a_new_scan(
         files in proptest::collection::vec(any::<(u8, u8, u8)>(), 1..24),
         outside in proptest::collection::vec(any::<u8>(), 0..4),
+        lacking in proptest::collection::vec(any::<u8>(), 0..4),
         acts in proptest::collection::vec(any::<(u8, u16, u16)>(), 1..9),
     ) {
-        let mut world = World::new(files, outside);
+        let mut world = World::new(files, outside, lacking);
         world.check();
         for act in acts {
             if world.act(act).is_none() {

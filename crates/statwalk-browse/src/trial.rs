@@ -25,6 +25,19 @@ mod small;
 
 pub(crate) use self::small::Small;
 
+impl Small {
+    /// Marks a directory that could not be read, and those above it.
+    pub(crate) fn lack(&mut self, id: u64) {
+        self.lacking.insert(id);
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let (above, item) = self.items.get_mut(&id).expect("it is there");
+            item.notes.is_incomplete = true;
+            next = *above;
+        }
+    }
+}
+
 pub(crate) const NOW_NS: i64 = 1_700_000_000_000_000_000;
 pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 

@@ -2,7 +2,7 @@
 
 //! A small tree for all tests of the browser, in the crate and beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use statwalk_view::{Kind, Notes};
@@ -18,6 +18,8 @@ pub(crate) struct Small {
     /// The inodes of items that have several names.
     pub(crate) inodes: BTreeMap<u64, Inode>,
     pub(crate) faults: Vec<Fault>,
+    /// The directories that lack something by themselves.
+    pub(crate) lacking: BTreeSet<u64>,
     pub(crate) is_live: bool,
     /// Items of earlier data, and their numbers here.
     pub(crate) moved: BTreeMap<u64, u64>,
@@ -107,6 +109,10 @@ impl Data for Small {
     fn parent(&self, id: ItemId) -> Option<ItemId> {
         let (parent, _) = self.found(id)?;
         parent.map(|number| self.id(number))
+    }
+
+    fn lacks_itself(&self, dir: ItemId) -> bool {
+        self.found(dir).is_some() && self.lacking.contains(&dir.number)
     }
 
     fn inode(&self, id: ItemId) -> Option<Inode> {

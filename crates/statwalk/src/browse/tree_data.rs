@@ -206,6 +206,10 @@ impl Data for TreeData {
         Some(self.id(Place::Dir(parent)))
     }
 
+    fn lacks_itself(&self, dir: ItemId) -> bool {
+        self.node(dir).is_some_and(|node| node.lacks_itself())
+    }
+
     fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
         let id = self.node(id)?.identity()?;
         // A removal compares with the inode number of statx, which has 64 bits.

@@ -8,9 +8,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use rustix::io::Errno;
 use statwalk_browse::{Edited, Manner, item_at};
 use statwalk_core::{Scan, TreeSink};
-use statwalk_testkit::fault_fs::{Changes, FaultFs};
+use statwalk_testkit::fault_fs::{Changes, FaultFs, Op, When};
 use statwalk_testkit::{Random, Scratch, or_skip, remove_tree, settle};
 use statwalk_view::Notes;
 
@@ -171,6 +172,44 @@ fn after_a_removal_the_numbers_are_those_of_a_new_scan() {
         removed > 150 && counted_anew > 50,
         "{removed} {counted_anew}"
     );
+}
+
+/// The only directory that could not be read was removed, or read again, and those above it
+/// stayed lower bounds (qdirstat#158).
+#[test]
+fn a_lower_bound_ends_with_what_could_not_be_read() {
+    let fs = FaultFs::builder()
+        .file("x/gone/f", 5)
+        .file("x/y/again/f", 5)
+        .file("z/f", 5);
+    let fs = fs.fail("x/gone", Op::Opendir, Errno::IO, When::Always);
+    let fs = fs.fail("x/y/again", Op::Opendir, Errno::IO, When::First(1));
+    let mount = or_skip!(fs.mount());
+    let top = mount.path().as_os_str().as_encoded_bytes().to_vec();
+    let lower = |data: &dyn Data| -> Vec<String> {
+        let items = items(data).into_iter();
+        let lower = items.filter(|(_, (.., notes))| notes.is_incomplete);
+        let names = lower.map(|(path, _)| path[top.len()..].to_vec());
+        names.map(|name| String::from_utf8(name).unwrap()).collect()
+    };
+    let scan = Scan::new(mount.path());
+    let mut edited = Edited::new(scanned(&scan, mount.path()));
+    let all = ["", "/x", "/x/gone", "/x/y", "/x/y/again"];
+    assert_eq!(lower(&edited), all);
+    let id = |edited: &Edited, name: &str| {
+        let path = [&top[..], name.as_bytes()].concat();
+        item_at(&path, edited).unwrap()
+    };
+    let gone = id(&edited, "/x/gone");
+    edited.remove(&[gone], Manner::Trash);
+    assert_eq!(lower(&edited), ["", "/x", "/x/y", "/x/y/again"]);
+    let again = id(&edited, "/x/y/again");
+    let path = mount.path().join("x/y/again");
+    let newer = scanned(&Scan::new(&path), &path);
+    edited.renew(again, newer).unwrap();
+    assert_eq!(lower(&edited), [""; 0]);
+    assert_eq!(edited.bring_back(&[gone]), [true]);
+    assert_eq!(lower(&edited), ["", "/x", "/x/gone"]);
 }
 
 #[test]
