@@ -3,7 +3,7 @@
 //! Mounts within an item are refused, and never entered.
 
 use statwalk_remove::{
-    Cause, End, Item, ItemRefusal, Manner, Monitor, Refusal, Removal, Surroundings, survey,
+    Cause, End, Item, ItemRefusal, Manner, Monitor, Refusal, Removal, Surroundings, Trash, survey,
 };
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Scratch, Skipped, or_skip};
@@ -43,6 +43,31 @@ fn an_item_with_a_mount_is_refused_by_survey_and_removal() {
         refusals.collect::<Vec<_>>()[..],
         [Refusal::MountPoint { .. }]
     ));
+}
+
+/// A rename takes what is mounted in a directory with it: the rules alone keep the item.
+#[test]
+fn an_item_with_a_mount_since_its_mark_does_not_go_to_the_trash() {
+    let scratch = Scratch::new().unwrap();
+    let dir = make(&scratch.path().join("dir"), &["a/b", "mnt/"]);
+    let home = scratch.path().join("Trash");
+    let other = make(&scratch.path().join("other"), &["x"]);
+    let marked = vec![item(&dir), item(&other)];
+    let surroundings = Surroundings::read(None).unwrap();
+    let trash = Manner::Trash(Trash::new(bytes(&home)));
+    let before_mount = Removal::new(marked, trash, surroundings);
+    let elsewhere = Scratch::new().unwrap();
+    make(elsewhere.path(), &["precious"]);
+    let _mount = or_skip!(mounts::bind(elsewhere.path(), &dir.join("mnt")));
+    let outcome = before_mount.run(&Monitor::new());
+    let refusal = Refusal::HoldsMount {
+        path: bytes(&dir).to_vec(),
+        mount: bytes(&dir.join("mnt")).to_vec(),
+    };
+    assert_eq!(causes(&outcome), [Cause::Refused(refusal)]);
+    let ends: Vec<End> = outcome.items.iter().map(|item| item.end).collect();
+    assert_eq!(ends, [End::Untouched, End::Removed]);
+    assert!(dir.join("mnt/precious").exists() && !other.exists());
 }
 
 /// Mounts within `dir/deep` while the removal is going on, so that no table shows it before.
