@@ -59,6 +59,7 @@ mod sighting;
 mod way;
 
 mod fold;
+mod mount_index;
 mod refusal;
 mod surroundings;
 

@@ -15,10 +15,11 @@ use crate::fold::fold;
 use crate::item::Item;
 use crate::journal::{ItemEnd, Journal};
 use crate::monitor::Monitor;
+use crate::mount_index::MountIndex;
 use crate::now::Now;
 use crate::opening::Opening;
 use crate::outcome::{End, ItemOutcome, Outcome};
-use crate::refusal::{Refusal, refusal};
+use crate::refusal::{Refusal, refusal_of};
 use crate::surroundings::Surroundings;
 use crate::trash_can::{Trash, Trashed};
 use crate::tree::Remover;
@@ -71,6 +72,8 @@ pub struct Removal {
     clock: Box<dyn Fn() -> Now + Send>,
     opening: Opening,
     mount_watch: Option<Watch>,
+    /// Of the last table.
+    mount_index: MountIndex,
     by_name: bool,
 }
 
@@ -95,6 +98,7 @@ impl Removal {
             clock: Box::new(Now::default),
             opening: Opening::probe(),
             mount_watch: None,
+            mount_index: MountIndex::default(),
             by_name: false,
         }
     }
@@ -209,15 +213,17 @@ impl Removal {
             Some((End::Untouched, None))
         };
         // Something may have been mounted since the survey.
-        if let Err(error) = self.surroundings.renew_mounts(&mut self.mount_watch) {
-            return refuse(Operation::Remove, cause_of(&error));
+        match self.surroundings.renew_mounts(&mut self.mount_watch) {
+            Ok(false) => {}
+            Ok(true) => self.mount_index = MountIndex::of(&self.surroundings.mounts),
+            Err(error) => return refuse(Operation::Remove, cause_of(&error)),
         }
-        let surroundings = &self.surroundings;
-        if let Some(refusal) = refusal(item, surroundings) {
+        let (surroundings, index) = (&self.surroundings, &self.mount_index);
+        if let Some(refusal) = refusal_of(item, surroundings, index) {
             return refuse(Operation::Remove, refusal.into());
         }
         if let Manner::Trash(trash) = &self.manner
-            && let Err(refusal) = trash.place(item, surroundings)
+            && let Err(refusal) = trash.place_of(item, surroundings, index)
         {
             return refuse(Operation::Trash, refusal.into());
         }
@@ -242,7 +248,7 @@ impl Removal {
             return refuse(Operation::Journal, cause_of(&error));
         }
         match &self.manner {
-            Manner::Trash(trash) => match trash.take(item, surroundings, now) {
+            Manner::Trash(trash) => match trash.take(item, surroundings, index, now) {
                 Ok(trashed) => {
                     outcome.entry_count += 1;
                     monitor.count(0);

@@ -70,12 +70,12 @@ impl Surroundings {
     }
 
     /// Takes the mounts of this moment. The table is read where it has changed since the
-    /// last call with this `watch`.
-    pub(crate) fn renew_mounts(&mut self, watch: &mut Option<Watch>) -> io::Result<()> {
+    /// last call with this `watch`; the answer says whether it was.
+    pub(crate) fn renew_mounts(&mut self, watch: &mut Option<Watch>) -> io::Result<bool> {
         if let Some(open) = watch
             && !open.has_changed().unwrap_or(true)
         {
-            return Ok(());
+            return Ok(false);
         }
         // The watch shows a change once: if the read fails, the next call must read.
         let mut open = match watch.take() {
@@ -84,7 +84,7 @@ impl Surroundings {
         };
         self.mounts = open.read()?;
         *watch = Some(open);
-        Ok(())
+        Ok(true)
     }
 }
 

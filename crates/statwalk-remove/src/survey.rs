@@ -12,8 +12,9 @@ use crate::failure::{Cause, Failures, Operation};
 use crate::item::{Found, Item};
 use crate::listing::Listing;
 use crate::monitor::{Monitor, PathClock};
+use crate::mount_index::MountIndex;
 use crate::opening::Opening;
-use crate::refusal::{Refusal, refusal};
+use crate::refusal::{Refusal, refusal_of};
 use crate::seen::Seen;
 use crate::sharing::Sharing;
 use crate::sums::{Newest, Sums};
@@ -65,9 +66,10 @@ pub fn survey(items: &[Item], surroundings: &Surroundings, monitor: &Monitor) ->
         links: HashMap::new(),
         links_of_item: HashMap::new(),
     };
+    let index = MountIndex::of(&surroundings.mounts);
     for item in items {
         monitor.set_path(item.path().to_vec());
-        match refusal(item, surroundings) {
+        match refusal_of(item, surroundings, &index) {
             Some(refusal) => surveyor.refuse(refusal),
             None => surveyor.item(item),
         }

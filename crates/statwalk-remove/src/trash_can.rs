@@ -7,6 +7,7 @@
 //! It also copies items to the home trash where their own file system has none.
 //! Here a move is one rename or nothing.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write as _;
@@ -23,6 +24,7 @@ use crate::door::{self, Expected};
 use crate::failure::{Cause, Failure, Operation};
 use crate::identity::Identity;
 use crate::item::{Found, Item};
+use crate::mount_index::MountIndex;
 use crate::now::Now;
 use crate::opening::Opening;
 use crate::owner_mode;
@@ -32,8 +34,9 @@ use crate::seen::Seen;
 use crate::surroundings::Surroundings;
 use crate::trash_info;
 
-/// So many names are tried for an item.
-const ATTEMPTS_MAX: u32 = 10_000;
+/// So many names are tried for an item: thousands of marked files can have one name.
+const NUMBERED_MAX: u32 = 16;
+const ATTEMPTS_MAX: u32 = NUMBERED_MAX + 16;
 
 /// `S_ISVTX`: others may not remove the entries of a user.
 const STICKY: u32 = 0o1000;
@@ -45,7 +48,7 @@ pub struct Trash {
 }
 
 /// The trash on the file system of an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TrashPlace {
     /// The directory that has `files` and `info`. A trial or a move makes it.
     pub directory: Vec<u8>,
@@ -106,21 +109,24 @@ impl Trash {
         items: &[Item],
         surroundings: &Surroundings,
     ) -> Result<Vec<Vec<u8>>, Refusal> {
+        let index = MountIndex::of(&surroundings.mounts);
         let mut places: Vec<(TrashPlace, &Item)> = Vec::new();
-        for item in items {
-            let place = self.place(item, surroundings)?;
-            if places.iter().all(|(known, _)| *known != place) {
+        let (mut known, mut by_id) = (HashSet::new(), HashMap::new());
+        for (number, item) in items.iter().enumerate() {
+            let place = self.place_of(item, surroundings, &index)?;
+            if known.insert(place.clone()) {
                 places.push((place, item));
             }
+            let identity = item.identity();
+            by_id
+                .entry((identity.device, identity.inode))
+                .or_insert(number);
         }
         // A trial changes times, also those of an item that holds the trash.
         for (place, _) in &places {
             let way = ids_on_way(&place.directory);
-            let is_on_way = |item: &&Item| {
-                let identity = item.identity();
-                way.contains(&(identity.device, identity.inode))
-            };
-            if let Some(item) = items.iter().find(is_on_way) {
+            if let Some(first) = way.iter().filter_map(|id| by_id.get(id)).min() {
+                let item = &items[*first];
                 return Err(Refusal::HoldsTrash {
                     path: item.path().to_vec(),
                     trash: place.directory.clone(),
@@ -147,6 +153,16 @@ impl Trash {
     ///
     /// No trash is possible on that file system, or the trash there is not safe.
     pub fn place(&self, item: &Item, surroundings: &Surroundings) -> Result<TrashPlace, Refusal> {
+        self.place_of(item, surroundings, &MountIndex::of(&surroundings.mounts))
+    }
+
+    /// The same, with the places of its mounts.
+    pub(crate) fn place_of(
+        &self,
+        item: &Item,
+        surroundings: &Surroundings,
+        index: &MountIndex,
+    ) -> Result<TrashPlace, Refusal> {
         let no_trash = || Refusal::NoTrash {
             path: item.path().to_vec(),
         };
@@ -174,8 +190,8 @@ impl Trash {
                 top: None,
             });
         }
-        let mut mounts = surroundings.mounts.iter().rev();
-        let mount = mounts.find(|mount| Some(mount.id) == own.mount);
+        let mount = own.mount;
+        let mount = mount.and_then(|id| index.with_id(id, &surroundings.mounts));
         let top = mount.ok_or_else(no_trash)?.point.clone();
         let at_top = |name: &[u8]| Seen::of(CWD, &path::join(&top, name)).ok();
         if !at_top(b".").is_some_and(|seen| is_near(&seen)) {
@@ -204,9 +220,10 @@ impl Trash {
         &self,
         item: &Item,
         surroundings: &Surroundings,
+        index: &MountIndex,
         now: Now,
     ) -> Result<Trashed, Cause> {
-        let place = self.place(item, surroundings)?;
+        let place = self.place_of(item, surroundings, index)?;
         let Found { base: from, seen } = item.find(Opening::probe())?;
         let directory = Seen::of_open(&from)?.identity;
         let mut rooms =
@@ -440,9 +457,9 @@ impl Rooms {
         let (from, files) = (from.as_fd(), self.files.as_fd());
         let mut has_flags = true;
         for attempt in 1..=ATTEMPTS_MAX {
-            let new_name = match has_flags {
+            let new_name = match has_flags && attempt <= NUMBERED_MAX {
                 true => trash_info::name_in_trash(name, attempt),
-                // Nobody else has this name, so the move replaces nothing.
+                // Nobody else has this name: without flags, the move replaces nothing.
                 false => trash_info::name_with(name, &format!(".{}", door::random_part())),
             };
             let info_name = [&new_name[..], trash_info::ENDING].concat();

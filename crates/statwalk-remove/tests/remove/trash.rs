@@ -65,6 +65,39 @@ fn an_item_goes_to_the_home_trash_and_comes_back() {
     assert!(!home.join("info/a\nb.trashinfo").exists());
 }
 
+/// Each item tried the names of all before it, and the 10,001st of one name did not go.
+#[test]
+fn many_items_of_one_name_go() {
+    let scratch = Scratch::new().unwrap();
+    let home = scratch.path().join("Trash");
+    // An item can also lie there without its line, and the other way round.
+    make(&home, &["info/", "files/same.3"]);
+    make(&home, &["info/same.2.trashinfo"]);
+    let names = (0..30).map(|number| format!("{number}/same"));
+    let names: Vec<String> = names.collect();
+    let here = make(
+        &scratch.path().join("here"),
+        &names.iter().map(|name| &name[..]).collect::<Vec<_>>(),
+    );
+    let items = names.iter().map(|name| item(&here.join(name))).collect();
+    let manner = Manner::Trash(Trash::new(bytes(&home)));
+    let outcome = Removal::new(items, manner, surroundings()).run(&Monitor::new());
+    assert_eq!(causes(&outcome), []);
+    let gone = outcome.items.iter().map(|item| item.trashed.clone());
+    let gone: Vec<Trashed> = gone.map(Option::unwrap).collect();
+    let is_random = |name: &[u8]| {
+        let digits = name.strip_prefix(b"same.");
+        digits.is_some_and(|digits| digits.len() == 16)
+    };
+    let (random, numbered): (Vec<_>, Vec<_>) = gone.iter().partition(|gone| is_random(&gone.name));
+    // 16 numbers without the two that are taken.
+    assert_eq!((numbered.len(), random.len()), (14, 16));
+    for gone in &gone {
+        restore(gone).unwrap();
+    }
+    assert_eq!(snapshot(&here).len(), 60);
+}
+
 #[test]
 fn a_link_goes_itself() {
     let scratch = Scratch::new().unwrap();
