@@ -59,8 +59,8 @@ impl<T: Copy> Endings<T> {
             return known;
         }
         let last = Extension::last_of(name);
-        let category = Category::with_last(name, last);
-        let value = new(category, Extension::with_last(name, last));
+        let (category, extension) = Category::and_extension(name, last);
+        let value = new(category, extension);
         self.keep(ending, last, value);
         value
     }

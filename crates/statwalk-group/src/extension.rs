@@ -211,6 +211,16 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// The parts of names with an extension that does not need the one before, without a
+    /// stem.
+    pub(crate) fn of_one(last: Extension) -> Parts<'a> {
+        Parts {
+            stem: b"",
+            content: last,
+            compression: Extension::NONE,
+        }
+    }
+
     /// The parts of a name whose last extension is known.
     pub(crate) fn with_last(name: &'a [u8], last: Extension) -> Parts<'a> {
         let stem = without(name, last);
@@ -242,7 +252,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The extension that names are grouped by.
-    fn extension(self) -> Extension {
+    pub(crate) fn extension(self) -> Extension {
         let Parts {
             content,
             compression,

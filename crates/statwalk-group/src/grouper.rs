@@ -88,7 +88,7 @@ impl Grouper {
     #[inline(never)]
     fn key_by_name(&self, name: &[u8], last: Extension) -> GroupKey {
         match self.grouping {
-            Grouping::Category => GroupKey::Category(Category::with_last(name, last)),
+            Grouping::Category => GroupKey::Category(Category::and_extension(name, last).0),
             _ => GroupKey::Extension(Extension::with_last(name, last)),
         }
     }

@@ -82,7 +82,7 @@ impl Category {
     /// ```
     #[must_use]
     pub fn of_name(name: &[u8]) -> Category {
-        Category::with_last(name, Extension::last_of(name))
+        Category::and_extension_of_name(name).0
     }
 
     /// Returns the category of a file with this name, and the extension by which it is
@@ -96,11 +96,7 @@ impl Category {
     /// ```
     #[must_use]
     pub fn and_extension_of_name(name: &[u8]) -> (Category, Extension) {
-        let last = Extension::last_of(name);
-        (
-            Category::with_last(name, last),
-            Extension::with_last(name, last),
-        )
+        Category::and_extension(name, Extension::last_of(name))
     }
 
     /// Its number, in the order of the variants.
@@ -149,19 +145,27 @@ impl Category {
         }
     }
 
-    /// The category of a name whose last extension is known.
+    /// Both for a name whose last extension is known.
     ///
     /// Names that need no extension before it ([`Extension::needs_the_one_before`]) and have
     /// a dot within have the same category where all behind that dot is the same.
-    pub(crate) fn with_last(name: &[u8], last: Extension) -> Category {
+    pub(crate) fn and_extension(name: &[u8], last: Extension) -> (Category, Extension) {
+        if last != Extension::NONE && !last.needs_the_one_before() {
+            return (Category::of_parts(&Parts::of_one(last)), last);
+        }
         let name = match name.iter().rposition(|&byte| byte == b'/') {
             Some(slash) => &name[slash + 1..],
             None => name,
         };
         if last == Extension::NONE {
-            return Category::without_extension(name);
+            return (Category::without_extension(name), last);
         }
         let parts = Parts::with_last(name, last);
+        (Category::of_parts(&parts), parts.extension())
+    }
+
+    /// The category of a name with an extension.
+    fn of_parts(parts: &Parts<'_>) -> Category {
         if let Some(&category) = KNOWN.extensions.get(&parts.content) {
             return category;
         }
