@@ -194,7 +194,7 @@ impl Edited {
             let old = edited.item(dir);
             let lacked = old.as_ref().is_some_and(lacks);
             let old = old.map(|item| SumChange::of(&item));
-            edited.forget_readings(dir);
+            let has_forgotten = edited.forget_readings(dir);
             edited.sums.remove(&dir);
             edited.lacks.remove(&dir);
             edited.newer.insert(dir, root.scan);
@@ -207,7 +207,10 @@ impl Edited {
             edited.readings.insert(root.scan, reading);
             edited.add_above(dir, new.plus(old.unwrap_or_default(), -1));
             edited.note_lack(dir, lacked, lacks_now);
-            edited.look_below();
+            match has_forgotten {
+                true => edited.look_below(),
+                false => edited.note_below(root.scan),
+            }
         });
         let after = sums_of(self)?;
         let difference = |at: usize| (after[at] < before[at], after[at].abs_diff(before[at]));
@@ -239,7 +242,7 @@ impl Edited {
             edited.new.entry(dir).or_default().push(root);
             edited.add_above(root, sums);
             edited.note_lack(root, false, lacks);
-            edited.look_below();
+            edited.note_below(root.scan);
         });
         true
     }
@@ -255,8 +258,10 @@ impl Edited {
     /// read before are not to be trusted then.
     #[must_use]
     pub fn has_moved_since(&self, number: u64, dir: ItemId) -> bool {
-        let mut moved = self.moved.iter();
-        moved.any(|(at, id)| *at > number && self.way(*id).any(|above| above == dir))
+        // They stand in the order of their numbers.
+        let later = self.moved.partition_point(|(at, _)| *at <= number);
+        let mut moved = self.moved[later..].iter();
+        moved.any(|(_, id)| self.way(*id).any(|above| above == dir))
     }
 
     fn note(&mut self, items: &[ItemId]) {
@@ -322,7 +327,8 @@ impl Edited {
     }
 
     /// Forgets the readings of a directory, and of those in it: another one has all of that.
-    fn forget_readings(&mut self, dir: ItemId) {
+    /// Answers whether there were any.
+    fn forget_readings(&mut self, dir: ItemId) -> bool {
         let is_in = |id: ItemId| self.way(id).skip(1).any(|above| above == dir);
         let is_old = |(scan, reading): &(&u64, &Reading)| {
             is_in(reading.at) || self.newer.get(&dir) == Some(*scan)
@@ -338,21 +344,28 @@ impl Edited {
         for roots in self.new.values_mut() {
             roots.retain(|root| !old.contains(&root.scan));
         }
+        !old.is_empty()
     }
 
     /// Finds the newest changes in the readings, for the directories above them.
     fn look_below(&mut self) {
-        let mut below: HashMap<ItemId, Option<i64>> = HashMap::new();
-        for reading in self.readings.values() {
-            let Some(root) = reading.data.item(reading.root) else {
-                continue;
-            };
-            for dir in self.way(reading.at).skip(1) {
-                let newest_ns = below.entry(dir).or_default();
-                *newest_ns = (*newest_ns).max(root.newest_ns);
-            }
+        self.below.clear();
+        let scans: Vec<u64> = self.readings.keys().copied().collect();
+        scans.into_iter().for_each(|scan| self.note_below(scan));
+    }
+
+    /// The same for one more reading.
+    fn note_below(&mut self, scan: u64) {
+        let Some(reading) = self.readings.get(&scan) else {
+            return;
+        };
+        let root = reading.data.item(reading.root);
+        let newest_ns = root.and_then(|root| root.newest_ns);
+        let above: Vec<ItemId> = self.way(reading.at).skip(1).collect();
+        for dir in above {
+            let newest = self.below.entry(dir).or_default();
+            *newest = (*newest).max(newest_ns);
         }
-        self.below = below;
     }
 
     /// The item, and the directories above it.
@@ -497,6 +510,10 @@ impl Data for Edited {
         };
         let (data, at) = self.content(top);
         data.linked(at, &mut visit);
+        // Nearly always there is no reading in it, and thousands can be elsewhere.
+        if !self.below.contains_key(&top) {
+            return;
+        }
         for reading in self.readings.values().filter(|reading| reading.root != at) {
             if self.way(reading.at).any(|above| above == top) {
                 reading.data.linked(reading.root, &mut visit);
@@ -921,6 +938,33 @@ mod tests {
         });
         let costs: HashSet<(usize, usize)> = costs.collect();
         assert_eq!(costs.len(), 1, "{costs:?}");
+    }
+
+    /// Thousands of mounts can each have a trash, and each new one looked at all others.
+    #[test]
+    fn a_new_directory_asks_no_more_after_many() {
+        let mut all = Small::example();
+        for number in 10..110 {
+            all.put(number, Some(3), b"mount", Kind::Directory, 4096);
+        }
+        let asked = Arc::new(Asked(all, AtomicUsize::new(0)));
+        let mut edited = Edited::new(Arc::clone(&asked) as Arc<dyn Data>);
+        let costs = (10..110).map(|number| {
+            let mut trash = Small {
+                scan: number,
+                ..Small::default()
+            };
+            trash.put(1, None, b"/data/src/mount/.Trash", Kind::Directory, 4096);
+            asked.1.store(0, Ordering::Relaxed);
+            edited.doubt(id(number));
+            let begun = edited.number();
+            assert!(edited.graft(id(number), b".Trash", Arc::new(trash)));
+            assert!(!edited.has_moved_since(begun, id(number)));
+            asked.1.load(Ordering::Relaxed)
+        });
+        let costs: HashSet<usize> = costs.collect();
+        assert_eq!(costs.len(), 1, "{costs:?}");
+        assert_eq!(sums(&edited, 3).1, 202);
     }
 
     /// A directory is counted through once, however many of those in it lack something.

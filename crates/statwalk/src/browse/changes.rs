@@ -31,7 +31,7 @@ impl Shell {
         self.show_all(Event::Data, screen);
         for (path, reason) in owed {
             match reason {
-                Reason::Trash => drop(self.read_trash(&path)),
+                Reason::Trash => drop(self.read_trashes([&path[..]])),
                 _ => self.read_path_again(&path),
             }
         }
@@ -53,14 +53,15 @@ impl Shell {
             false => Manner::Trash,
         };
         self.numbers.remove(&ended.gone, manner);
-        let mut outside = Vec::new();
+        let trashes: Vec<Vec<u8>> = trails.iter().map(|(trash, _)| trash.clone()).collect();
         for (trash, trail) in trails {
             let bytes = ended.trashed.remove(&trash).unwrap_or(0);
             self.trash.add(&trash, bytes, trail);
-            if !self.read_trash(&trash) {
-                outside.push(safe(&String::from_utf8_lossy(&trash)));
-            }
         }
+        let outside = self.read_trashes(trashes.iter().map(|trash| &trash[..]));
+        let outside: Vec<String> = (outside.into_iter())
+            .map(|trash| safe(&String::from_utf8_lossy(trash)))
+            .collect();
         if !outside.is_empty() {
             let outside = outside.join(", ");
             (ended.report.sentence).push_str(&format!("; it lies outside of the scan: {outside}"));
@@ -98,36 +99,42 @@ impl Shell {
         for back in back {
             self.trash.take_back(&back.trash, back.bytes);
         }
-        for trash in trashes {
-            self.read_trash(trash);
-        }
+        self.read_trashes(trashes.into_iter().map(|trash| &trash[..]));
         self.show_all(Event::Restored(text), screen);
         self.update(Event::InTrash(self.trash.lacking()), screen);
     }
 
-    /// Has a trash read again, because items went there or came back. Answers whether the
-    /// scan has it.
+    /// Has trashes read again, because items went there or came back. Answers with those that
+    /// the scan does not have.
     ///
-    /// It is read whole: `files` and `info` change their own sizes with each item. A trash
+    /// Each is read whole: `files` and `info` change their own sizes with each item. A trash
     /// that is new to the numbers is read alone, and the directory above it is not.
-    fn read_trash(&mut self, trash: &[u8]) -> bool {
-        if self.numbers.owe(trash, Reason::Trash) {
-            return true;
+    fn read_trashes<'t>(&mut self, trashes: impl IntoIterator<Item = &'t [u8]>) -> Vec<&'t [u8]> {
+        let (mut places, mut outside) = (Vec::new(), Vec::new());
+        let all = self.numbers.all();
+        for trash in trashes {
+            if self.numbers.owe(trash, Reason::Trash) {
+                continue;
+            }
+            let trail = self.trash.trail(trash);
+            match trail.map(|trail| trail.find(&*all, self.numbers.is_partial)) {
+                Some(Spot::Row(id)) => places.push((id, None)),
+                // The rules of a directory hold for its entries, and not for a root.
+                Some(Spot::New(dir, _)) if self.request.reads_gitignore => {
+                    places.push((dir, None));
+                }
+                Some(Spot::New(dir, name)) => places.push((dir, Some(name))),
+                Some(Spot::Elsewhere) | None => outside.push(trash),
+            }
         }
-        let spot = self
-            .trash
-            .trail(trash)
-            .map(|trail| trail.find(&*self.numbers.all(), self.numbers.is_partial));
-        let (dir, new) = match spot {
-            Some(Spot::Row(id)) => (id, None),
-            // The rules of a directory hold for its entries, and not for a root.
-            Some(Spot::New(dir, _)) if self.request.reads_gitignore => (dir, None),
-            Some(Spot::New(dir, name)) => (dir, Some(name)),
-            Some(Spot::Elsewhere) | None => return false,
-        };
-        self.numbers.doubt(dir);
-        self.read_again(dir, new, Reason::Trash);
-        true
+        // Before the readings begin, so that none is older than a doubt about its directory.
+        drop(all);
+        places.iter().for_each(|(dir, _)| self.numbers.doubt(*dir));
+        for (dir, new) in places {
+            self.numbers.read(dir, new, Reason::Trash);
+        }
+        self.go_on_reading();
+        outside
     }
 
     /// Shows all numbers after a change, which the browser learns of.
@@ -177,7 +184,15 @@ impl Shell {
     /// Has a directory read again, or a new entry of it, together with those that are being
     /// read.
     pub(super) fn read_again(&mut self, dir: ItemId, new: Option<Vec<u8>>, reason: Reason) {
-        let all = self.numbers.read(dir, new, reason);
+        self.numbers.read(dir, new, reason);
+        self.go_on_reading();
+    }
+
+    fn go_on_reading(&mut self) {
+        let all = self.numbers.wanted_readings();
+        if all.is_empty() {
+            return;
+        }
         let (scan, base) = (self.request.scan.clone(), self.numbers.all());
         let sender = self.sender.clone();
         let sink = scan::sink(&self.request, true);

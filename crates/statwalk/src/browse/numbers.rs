@@ -166,14 +166,8 @@ impl Numbers {
         is_live
     }
 
-    /// Has a directory read again, or a new entry of it. Answers with all readings that go
-    /// on, in the order in which a thread is to do them: one for all does the last job alone.
-    pub(super) fn read(
-        &mut self,
-        dir: ItemId,
-        new: Option<Vec<u8>>,
-        mut reason: Reason,
-    ) -> Vec<Reading> {
+    /// Has a directory read again, or a new entry of it.
+    pub(super) fn read(&mut self, dir: ItemId, new: Option<Vec<u8>>, mut reason: Reason) {
         let is_same = |known: &Reading| known.dir == dir && known.new == new;
         let mut same = self.readings.iter().filter(|known| is_same(known));
         // The user waits for the answer still.
@@ -188,6 +182,11 @@ impl Numbers {
             after,
             reason,
         });
+    }
+
+    /// All readings that go on, in the order in which a thread is to do them: one for all does
+    /// the last job alone.
+    pub(super) fn wanted_readings(&self) -> Vec<Reading> {
         let mut all = self.readings.clone();
         all.reverse();
         // The wish of the user comes first.
@@ -286,15 +285,28 @@ mod tests {
         order.map(|reading| (reading.dir, reading.reason)).collect()
     }
 
+    /// The only reading, which begins.
+    fn reading(
+        numbers: &mut Numbers,
+        dir: ItemId,
+        new: Option<Vec<u8>>,
+        reason: Reason,
+    ) -> Reading {
+        numbers.read(dir, new, reason);
+        numbers.wanted_readings().remove(0)
+    }
+
     #[test]
     fn the_wish_of_the_user_is_read_first_and_stays_one() {
         let ground = Ground::new();
         let mut numbers = ground.numbers();
         let [a, b] = ["a", "b"].map(|name| ground.id(&numbers, name));
         numbers.read(a, None, Reason::Wish);
-        let all = numbers.read(b, None, Reason::Return);
+        numbers.read(b, None, Reason::Return);
+        let all = numbers.wanted_readings();
         assert_eq!(order(&all), [(a, Reason::Wish), (b, Reason::Return)]);
-        let all = numbers.read(a, None, Reason::Trash);
+        numbers.read(a, None, Reason::Trash);
+        let all = numbers.wanted_readings();
         assert_eq!(order(&all), [(a, Reason::Wish), (b, Reason::Return)]);
     }
 
@@ -304,10 +316,10 @@ mod tests {
         let mut numbers = ground.numbers();
         let [a, b, file] = ["a", "b", "a/file"].map(|name| ground.id(&numbers, name));
         let newer = || Ok(ground.scan(&ground.path("a")));
-        let first = numbers.read(a, None, Reason::Wish).remove(0);
+        let first = reading(&mut numbers, a, None, Reason::Wish);
         numbers.remove(&[file], Manner::Permanent);
         assert_eq!(numbers.take(&first, newer()), Some(Taken::Old));
-        let again = numbers.read(a, None, Reason::Wish).remove(0);
+        let again = reading(&mut numbers, a, None, Reason::Wish);
         // Nobody waits for the first one any more.
         assert_eq!(numbers.take(&first, newer()), None);
         let Some(Taken::Changed {
@@ -320,15 +332,15 @@ mod tests {
         };
         assert_eq!((dir, replaced, entries), (a, Some(a), (false, 1)));
         assert_eq!(numbers.take(&again, newer()), None);
-        let of_b = numbers.read(b, None, Reason::Removal).remove(0);
+        let of_b = reading(&mut numbers, b, None, Reason::Removal);
         let failed = numbers.take(&of_b, Err("no".to_owned()));
         assert_eq!(failed, Some(Taken::Failed("no".to_owned())));
-        let of_b = numbers.read(b, None, Reason::Removal).remove(0);
+        let of_b = reading(&mut numbers, b, None, Reason::Removal);
         numbers.remove(&[b], Manner::Trash);
         assert_eq!(numbers.take(&of_b, newer()), Some(Taken::Gone));
         assert_eq!(numbers.bring_back(&[b]), HashSet::from([b]));
         // Another scan has other numbers.
-        let of_b = numbers.read(b, None, Reason::Removal).remove(0);
+        let of_b = reading(&mut numbers, b, None, Reason::Removal);
         numbers.begin_scan(live());
         assert_eq!(numbers.take(&of_b, newer()), None);
     }
@@ -341,7 +353,7 @@ mod tests {
         std::fs::create_dir(ground.path("c")).unwrap();
         let read = |numbers: &mut Numbers| {
             let name = Some(b"c".to_vec());
-            let reading = numbers.read(top, name, Reason::Trash).remove(0);
+            let reading = reading(numbers, top, name, Reason::Trash);
             numbers.take(&reading, Ok(ground.scan(&ground.path("c"))))
         };
         let Some(Taken::Changed { dir, replaced, .. }) = read(&mut numbers) else {

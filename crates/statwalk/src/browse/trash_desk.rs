@@ -62,6 +62,12 @@ impl Trail {
         })
     }
 
+    /// Whether a directory is on the way, or in the trash on the way to its items.
+    fn passes(&self, device_and_inode: (u64, u64)) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|step| step.device_and_inode == device_and_inode)
+    }
+
     /// Finds the trash in numbers. `is_partial` says that the scan was stopped.
     pub(crate) fn find(&self, data: &dyn Data, is_partial: bool) -> Spot {
         let mut spot = Spot::Elsewhere;
@@ -153,7 +159,14 @@ impl TrashDesk {
 
     /// Notes that a directory has newer numbers, which were read after all moves.
     pub(super) fn settle(&mut self, dir: ItemId, data: &dyn Data) {
+        let id = data.identity(dir);
         for known in self.known.iter_mut().filter(|known| known.lacking > 0) {
+            // There can be one on each of thousands of mounts, and a search looks through
+            // directories.
+            let is_above = |trail: &Trail| id.is_none_or(|id| trail.passes(id));
+            if !known.trail.as_ref().is_some_and(is_above) {
+                continue;
+            }
             if let Some(Spot::Row(row)) = known.trail.as_ref().map(|trail| trail.find(data, false))
             {
                 let mut way = std::iter::successors(Some(row), |id| data.parent(*id));
@@ -177,10 +190,13 @@ impl TrashDesk {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::path::PathBuf;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use rustix::io::Errno;
+    use statwalk_browse::{Item, item_at};
     use statwalk_core::{Exclusions, Scan, TreeSink};
     use statwalk_testkit::fault_fs::{FaultFs, Op, When};
     use statwalk_testkit::or_skip;
@@ -242,6 +258,72 @@ mod tests {
         // The first root that has it.
         let roots = [top.join("other"), trash.clone(), top.clone()];
         assert_eq!(found(&roots, "none", &trash, false), show(&trash));
+    }
+
+    /// Counts how often a directory is looked through.
+    struct Counted(TreeData, AtomicUsize);
+
+    impl Data for Counted {
+        fn roots(&self) -> Vec<ItemId> {
+            self.0.roots()
+        }
+
+        fn item(&self, id: ItemId) -> Option<Item<'_>> {
+            self.0.item(id)
+        }
+
+        fn parent(&self, id: ItemId) -> Option<ItemId> {
+            self.0.parent(id)
+        }
+
+        fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
+            self.0.identity(id)
+        }
+
+        fn children(
+            &self,
+            dir: ItemId,
+            visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>,
+        ) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.children(dir, visit);
+        }
+    }
+
+    /// Items went to the trashes of 300 mounts, and each new reading of one looked for all
+    /// others in the directory of the mounts.
+    #[test]
+    fn a_reading_of_one_trash_looks_for_no_other() {
+        let scratch = tempfile::tempdir().unwrap();
+        let top = scratch.path().canonicalize().unwrap();
+        let trashes: Vec<PathBuf> = (0..20)
+            .map(|number| top.join(format!("mount {number}/Trash")))
+            .collect();
+        for trash in &trashes {
+            std::fs::create_dir_all(trash.join("files")).unwrap();
+        }
+        let sink = TreeSink::new().with_files().with_identities();
+        let outcome = Scan::new(&top).run(&sink).unwrap();
+        let (tree, report) = (outcome.output, outcome.report);
+        let data = TreeData::new(1, tree, &[bytes(&top)], &report, Arc::default());
+        let data = Counted(data, AtomicUsize::new(0));
+        let mut desk = TrashDesk::default();
+        for trash in &trashes {
+            desk.add(&bytes(trash), 1, Trail::to(&bytes(trash)));
+        }
+        for (left, trash) in trashes.iter().enumerate().rev() {
+            let dir = item_at(&bytes(trash), &data).unwrap();
+            data.1.store(0, Ordering::Relaxed);
+            desk.settle(dir, &data);
+            assert_eq!(data.1.load(Ordering::Relaxed), 2);
+            assert_eq!(desk.lacking(), left as u128);
+        }
+        // One above has all of them.
+        for trash in &trashes {
+            desk.add(&bytes(trash), 1, Trail::to(&bytes(trash)));
+        }
+        desk.settle(data.roots()[0], &data);
+        assert_eq!(desk.lacking(), 0);
     }
 
     #[test]
