@@ -58,6 +58,11 @@ impl Frame {
         line.map_or("", |line| self.lines[line].trim())
     }
 
+    /// Whether a sentence that comes by itself stands in the place of the number of marks.
+    pub(super) fn hides_marks(&self) -> bool {
+        self.foot().starts_with("no file here has blocks")
+    }
+
     /// Whether nothing goes on, as far as one can see.
     pub fn is_quiet(&self) -> bool {
         let busy = [
@@ -207,6 +212,9 @@ mod tests {
         assert_eq!(rows.directory(), Some("tree/old"));
         assert_eq!(rows.entries(), Some(14));
         assert_eq!(rows.foot(), "3 items · 1 marked: 24.0 KiB");
+        assert!(!rows.hides_marks());
+        let told = frame("\n\n\n no file here has blocks on disk: sizes are apparent\n ? help");
+        assert!(told.hides_marks());
         let names: Vec<_> = rows.rows().into_iter().map(|row| row.name).collect();
         assert_eq!(names, ["a b", "old"]);
         assert!(rows.rows()[0].is_marked && rows.rows()[0].is_directory);

@@ -415,7 +415,11 @@ impl<'a> User<'a> {
 
     /// The number of marks in the foot.
     fn marked_count(&mut self) -> usize {
-        let frame = self.press("1");
+        let mut frame = self.press("1");
+        if frame.hides_marks() {
+            self.rest();
+            frame = self.seat.wait(&|frame| !frame.hides_marks());
+        }
         let foot = frame.foot();
         let before = foot.split_once(" marked").map(|(before, _)| before);
         let count = before.and_then(|before| before.rsplit(' ').next());
