@@ -61,6 +61,7 @@ usage: cargo xtask TASK
   lines    the lines of the product by crate, here or at a commit: `lines HEAD~3`
   map      each source file and the first sentence of its head: `map listing` those with
            this word in their path
+  suites   the suites that mostly wait, `program` and `attack`; a part of `test`
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
@@ -106,6 +107,7 @@ fn main() -> ExitCode {
         Some("targets") => targets::check(),
         Some("viewer") => viewer::test(),
         Some("model") => model(),
+        Some("suites") => waiting_suites(),
         Some("lines") => lines::print(std::env::args().nth(2).as_deref()),
         Some("map") => map::print(std::env::args().nth(2).as_deref()),
         Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
@@ -150,7 +152,7 @@ fn main() -> ExitCode {
     };
     if matches!(
         task.as_deref(),
-        Some("test" | "bindings" | "viewer" | "model")
+        Some("test" | "bindings" | "viewer" | "model" | "suites")
     ) {
         times::print(begun);
         skipped::print();
@@ -164,24 +166,60 @@ fn main() -> ExitCode {
     }
 }
 
+/// The suites that mostly wait: for terminals, for programs and for clocks.
+const WAITING: [&str; 2] = ["attack", "program"];
+
 fn test() -> Result<(), String> {
     install::tools();
     let beside = Beside::begin(&["bindings", "viewer", "model"]);
-    // One program of tests that fails keeps no other from its tests.
-    let words = [
-        "test",
-        "--workspace",
-        "--no-fail-fast",
-        "--",
-        "--show-output",
-    ];
-    let done = Step::cargo(&words).run_and_note_skipped();
-    let failed = [done, beside.end()].into_iter().filter_map(Result::err);
-    let failed: Vec<String> = failed.collect();
+    // Examples are built here, too.
+    let built = Step::cargo(&["test", "--workspace", "--no-run"]).run();
+    let done = match built {
+        Ok(()) => {
+            let waiting = Beside::begin(&["suites"]);
+            let done = [other_suites(), doc_tests(), waiting.end()];
+            joined(done)
+        }
+        Err(reason) => Err(reason),
+    };
+    joined([done, beside.end()])
+}
+
+/// All reasons together.
+fn joined<const N: usize>(done: [Result<(), String>; N]) -> Result<(), String> {
+    let failed: Vec<String> = done.into_iter().filter_map(Result::err).collect();
     match failed.is_empty() {
         true => Ok(()),
         false => Err(failed.join("; ")),
     }
+}
+
+/// Runs tests of the workspace. A package alone would have other features of what it
+/// depends on, and all of that would be built once more.
+fn run_tests(which: &[&str]) -> Result<(), String> {
+    // One program of tests that fails keeps no other from its tests.
+    let words = [
+        &["test", "--workspace", "--no-fail-fast"],
+        which,
+        &["--", "--show-output"],
+    ];
+    Step::cargo(&words.concat()).run_and_note_skipped()
+}
+
+fn waiting_suites() -> Result<(), String> {
+    let words: Vec<&str> = WAITING.iter().flat_map(|suite| ["--test", suite]).collect();
+    run_tests(&words)
+}
+
+fn other_suites() -> Result<(), String> {
+    let suites = quick::suites_but(&WAITING)?;
+    let suites = suites.iter().flat_map(|suite| ["--test", suite]);
+    let words: Vec<&str> = ["--lib", "--bins"].into_iter().chain(suites).collect();
+    run_tests(&words)
+}
+
+fn doc_tests() -> Result<(), String> {
+    run_tests(&["--doc"])
 }
 
 fn check() -> Result<(), String> {
