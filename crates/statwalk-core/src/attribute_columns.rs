@@ -202,7 +202,9 @@ impl AttributeColumns {
     #[cold]
     fn extend_odd_times(&mut self, first: usize, other: &AttributeColumns, rows: Range<usize>) {
         self.lacks_times = true;
-        let of_rows = (other.odd_times.iter()).filter(|odd| rows.contains(&(odd.row as usize)));
+        let [begin, end] = [rows.start, rows.end]
+            .map(|row| (other.odd_times).partition_point(|odd| (odd.row as usize) < row));
+        let of_rows = other.odd_times[begin..end].iter();
         self.odd_times.extend(of_rows.map(|odd| OddTime {
             row: (odd.row as usize - rows.start + first) as u32,
             ..*odd
@@ -211,7 +213,9 @@ impl AttributeColumns {
 
     #[cold]
     fn extend_refusals(&mut self, first: usize, other: &AttributeColumns, rows: Range<usize>) {
-        let of_rows = (other.refusals.iter()).filter(|of| rows.contains(&(of.row as usize)));
+        let [begin, end] = [rows.start, rows.end]
+            .map(|row| (other.refusals).partition_point(|of| (of.row as usize) < row));
+        let of_rows = other.refusals[begin..end].iter();
         self.refusals.extend(of_rows.map(|refusal| Refusal {
             row: (refusal.row as usize - rows.start + first) as u32,
             ..*refusal

@@ -11,6 +11,7 @@ use crate::directory::{DirState, Directory, Origin};
 use crate::entry::{Attributes, DirId, FileType};
 use crate::error::Errno;
 use crate::fields::Fields;
+use crate::sorted_rows::directory_of;
 use crate::time::{ALL_TIMES, Time, is_time};
 
 /// Entries of many directories, a column for each fact.
@@ -48,7 +49,9 @@ pub struct Columns {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Directories {
-    /// The numbers of those that begin: [`DirId::index`].
+    /// The numbers of those that begin: [`DirId::index`]. In a
+    /// [sorted](crate::Sequence::sorted) sequence, that of a row which is no directory is
+    /// `u32::MAX`.
     pub ids: Vec<u32>,
     /// Their names, types and attributes, and the numbers of their parents. The name of a
     /// root is the path that the caller gave.
@@ -424,6 +427,17 @@ impl Directories {
             is_followed: !self.columns.is_direct.get(row),
             refusal: self.columns.refusal(row),
         }
+    }
+
+    /// The number of a row; absent for what is no directory, in a
+    /// [sorted](crate::Sequence::sorted) sequence.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn directory(&self, row: usize) -> Option<DirId> {
+        directory_of(self.ids[row])
     }
 
     /// Adds a directory of another table, which keeps the same fields.

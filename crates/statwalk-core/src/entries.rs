@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::Batch;
+use crate::columns::Directories;
 use crate::directory::join;
 use crate::entry::{Attributes, DirId, FileType};
 use crate::error::{EntryError, Error};
@@ -19,6 +20,7 @@ use crate::path::{file_name, file_name_of_root, path_buf};
 use crate::rows::Rows;
 use crate::running::controls;
 use crate::scan::Scan;
+use crate::sequence::Sequence;
 
 /// A directory, or some entries of one.
 ///
@@ -91,9 +93,38 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn entries(&self) -> Result<Entries, Error> {
+        self.entries_in(Sequence::new())
+    }
+
+    /// As [`entries`](Self::entries), in a sequence of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    ///
+    /// # Examples
+    ///
+    /// The directories that have nothing but themselves, each before the one above:
+    ///
+    /// ```
+    /// use statwalk_core::{FileType, Scan, Sequence};
+    ///
+    /// let mut entries = Scan::new("src").entries_in(Sequence::new().contents_first())?;
+    /// let (mut empty, mut last_depth) = (Vec::new(), 0);
+    /// for entry in &mut entries {
+    ///     let entry = entry?;
+    ///     if entry.file_type() == FileType::Directory && entry.depth() >= last_depth {
+    ///         empty.push(entry.to_path_buf());
+    ///     }
+    ///     last_depth = entry.depth();
+    /// }
+    /// assert!(entries.finish().is_complete() && empty.is_empty());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn entries_in(&self, sequence: Sequence) -> Result<Entries, Error> {
         let fields = Fields::NAME | self.fields_of_rows();
         Ok(Entries {
-            ordered: self.clone().fields(fields).ordered_rows()?,
+            ordered: self.clone().fields(fields).ordered_rows_in(sequence)?,
             fields,
             rows: None,
             next_directory: 0,
@@ -218,6 +249,7 @@ impl Entries {
     ///
     /// No entry below the directory comes after this call, and no error of it. Workers do not
     /// open directories below it any more; those that they are reading, they read to the end.
+    /// With [`contents_first`](Sequence::contents_first) the call does nothing.
     ///
     /// ```
     /// use statwalk_core::Scan;
@@ -293,7 +325,7 @@ impl Entries {
             }
             let rows = self.rows.take()?;
             let entry = self.next_directory(&rows);
-            let has_more = entry.is_some() || self.begin_run(&rows);
+            let has_more = entry.is_some() || self.has_current() || self.begin_run(&rows);
             self.rows = has_more.then_some(rows);
             if entry.is_some() {
                 return entry;
@@ -305,6 +337,12 @@ impl Entries {
     fn next_directory(&mut self, rows: &Rows) -> Option<Entry> {
         let directories = rows.directories();
         while self.next_directory < directories.len() {
+            if directories.directory(self.next_directory).is_none() {
+                match self.begin_run_beside(directories) {
+                    true => return None,
+                    false => continue,
+                }
+            }
             let row = directories.row(self.next_directory);
             self.next_directory += 1;
             if row
@@ -335,6 +373,30 @@ impl Entries {
             }
         }
         false
+    }
+
+    /// Whether entries of a directory are at hand.
+    fn has_current(&self) -> bool {
+        (self.current.as_ref()).is_some_and(|(block, next)| *next < block.batch.len())
+    }
+
+    /// As [`begin_run`](Self::begin_run), for entries between directories.
+    fn begin_run_beside(&mut self, directories: &Directories) -> bool {
+        let begin = self.next_directory;
+        let columns = &directories.columns;
+        let is_entry = |&row: &usize| directories.directory(row).is_none();
+        let runs = columns.runs_from(begin, usize::MAX).next();
+        let run = runs.map_or(begin..begin, |run| run);
+        let run = begin..run.take_while(is_entry).last().map_or(begin, |row| row + 1);
+        self.next_directory = run.end;
+        let dir = columns.dir(begin);
+        if dir.is_some_and(|dir| self.ordered.is_skipped(dir)) {
+            return false;
+        }
+        let mut block = self.block(dir, columns.dirs[begin] as usize, None);
+        columns.copy_to(run, &mut block.batch);
+        self.current = Some((Arc::new(block), 0));
+        true
     }
 
     /// A block without entries, of a directory or of a root that is none.

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::batch::Batch;
 use crate::directory::{Directory, Origin};
+use crate::entry::DirId;
 use crate::error::{Cause, EntryError, Error, Op};
 use crate::fields::Fields;
 use crate::lock::lock;
@@ -105,6 +106,10 @@ pub(crate) enum Learned<'a> {
     Finished(&'a Directory<'a>),
     /// See [`Collect::failed`].
     Failed(&'a EntryError),
+    /// See [`Collect::waiting`].
+    Waiting(DirId, &'a [&'a [u8]]),
+    /// See [`Collect::listed`].
+    Listed(DirId, bool),
 }
 
 /// The way in which workers fill values.
@@ -216,7 +221,11 @@ impl Scan {
             each: Box::new(move |value, learned| match learned {
                 Learned::Directory(directory) => each(value, Found::Directory(directory)),
                 Learned::Entries(origin, batch) => each(value, Found::Entries(origin, batch)),
-                Learned::Incomplete(_) | Learned::Finished(_) | Learned::Failed(_) => Fill::Nothing,
+                Learned::Incomplete(_)
+                | Learned::Finished(_)
+                | Learned::Failed(_)
+                | Learned::Waiting(..)
+                | Learned::Listed(..) => Fill::Nothing,
             }),
             wants_all: false,
             waiting_max: WAITING_MAX,
@@ -326,6 +335,13 @@ impl<T: Default + Send + 'static> Gathered<T> {
         let Some(running) = &self.running else { return };
         let swept = &mut self.swept;
         running.visit_idle_states(|state| swept.extend(state.take_some()));
+    }
+
+    /// Tells the workers how many rows the caller holds that were read ahead.
+    pub(crate) fn tell_ahead(&self, rows: usize) {
+        if let Some(running) = &self.running {
+            running.tell_ahead(rows);
+        }
     }
 
     /// Takes what is left, and the report.
@@ -569,6 +585,19 @@ impl<T: Default + Send + 'static> Collect for GatherState<T> {
     fn finished(&mut self, directory: &Directory<'_>) {
         if self.gather.wants_all {
             self.note(Learned::Finished(directory));
+        }
+    }
+
+    fn waiting(&mut self, directory: DirId, names: &mut dyn Iterator<Item = &[u8]>) {
+        if self.gather.wants_all {
+            let names: Vec<&[u8]> = names.collect();
+            self.note(Learned::Waiting(directory, &names));
+        }
+    }
+
+    fn listed(&mut self, directory: DirId, is_by_one_worker: bool) {
+        if self.gather.wants_all {
+            self.note(Learned::Listed(directory, is_by_one_worker));
         }
     }
 

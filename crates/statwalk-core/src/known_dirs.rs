@@ -37,7 +37,7 @@ pub(crate) struct KnownDir {
     parent: Option<u32>,
     pub(crate) depth: u32,
     pub(crate) root: u32,
-    is_skipped: bool,
+    pub(crate) is_skipped: bool,
 }
 
 impl Default for Page {

@@ -81,10 +81,12 @@ mod report;
 mod rows;
 mod running;
 mod scan;
+mod sequence;
 #[cfg(test)]
 mod simulation;
 mod sink;
 mod skipped_dirs;
+mod sorted_rows;
 mod source;
 mod tally;
 mod threads;
@@ -123,6 +125,7 @@ pub use report::{LeftOut, Outcome, Report, RootReport};
 pub use rows::{GatheredRows, Rows};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
+pub use sequence::Sequence;
 pub use sink::{
     Collect, Context, CountedInodes, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node,
     NodeId, NodeKind, RootSizes, RootTotals, Sink, Stats, StatsGroup, StatsState, Tally, Top,

@@ -17,13 +17,16 @@ use std::time::{Duration, Instant};
 use crate::columns::{Columns, Directories};
 use crate::entry::DirId;
 use crate::error::{Cause, EntryError, Error};
+use crate::fields::Fields;
 use crate::gather::{Next, deadline_after};
 use crate::known_dirs::KnownDirs;
 use crate::report::Report;
 use crate::rows::{Epoch, GatheredRows, Rows};
 use crate::running::controls;
 use crate::scan::Scan;
+use crate::sequence::Sequence;
 use crate::skipped_dirs::SkippedDirs;
+use crate::sorted_rows::{Given, SortedRows};
 
 /// When so many ends and errors wait, and again at each multiple, the rows of workers that stand
 /// still are taken.
@@ -51,6 +54,10 @@ pub struct OrderedRows {
     /// Errors that nobody wants to see: the report counts them no more.
     hidden: Vec<EntryError>,
     report: Option<Report>,
+    min_depth: u32,
+    is_contents_first: bool,
+    /// Where each row has its turn.
+    sorted: Option<Box<SortedRows>>,
 }
 
 /// Something for the caller.
@@ -125,8 +132,27 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn ordered_rows(&self) -> Result<OrderedRows, Error> {
+        self.ordered_rows_in(Sequence::new())
+    }
+
+    /// As [`ordered_rows`](Self::ordered_rows), in a sequence of the caller's.
+    ///
+    /// If that is [sorted](Sequence::sorted), all rows are rows of directories, in their
+    /// sequence: [`Directories::directory`] tells which of them are one. Names are read then,
+    /// and the order of the scan is [`Sorted`](crate::tuning::AnyOrder::Sorted).
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn ordered_rows_in(&self, sequence: Sequence) -> Result<OrderedRows, Error> {
         let skipped = SkippedDirs::default();
-        let rows = self.clone().skip_dirs(&skipped).rows()?;
+        let mut scan = self.clone().skip_dirs(&skipped);
+        let sorted = sequence.has_turns().then(|| {
+            let fields = Fields::NAME | scan.fields_of_rows();
+            scan = scan.clone().fields(fields).in_path_order();
+            Box::new(SortedRows::new(sequence))
+        });
+        let rows = scan.rows()?;
         Ok(OrderedRows {
             rows,
             known: KnownDirs::default(),
@@ -139,6 +165,9 @@ impl Scan {
             skipped,
             hidden: Vec::new(),
             report: None,
+            min_depth: sequence.min_depth,
+            is_contents_first: sequence.is_contents_first,
+            sorted,
         })
     }
 }
@@ -159,11 +188,14 @@ impl OrderedRows {
     /// Nothing comes that is below a directory which was skipped before the call, no error of
     /// it either. An error comes after the directories above its entry.
     pub fn next_within(&mut self, timeout: Duration) -> Next<Rows> {
+        if let Some(sorted) = self.sorted.take() {
+            return self.next_of_sorted(sorted, timeout);
+        }
         let deadline = deadline_after(timeout);
         loop {
             match self.ready.pop_front() {
                 Some(Ready::Rows(rows)) => {
-                    let rows = self.without_skipped(*rows);
+                    let rows = self.deep_enough(self.without_skipped(*rows));
                     if !rows.has_nothing() {
                         return Next::Value(rows);
                     }
@@ -201,29 +233,68 @@ impl OrderedRows {
         }
     }
 
+    /// As [`next_within`](Self::next_within), where each row has its turn.
+    fn next_of_sorted(&mut self, mut sorted: Box<SortedRows>, timeout: Duration) -> Next<Rows> {
+        let next = self.next_turn(&mut sorted, deadline_after(timeout));
+        self.sorted = Some(sorted);
+        next
+    }
+
+    fn next_turn(&mut self, sorted: &mut SortedRows, deadline: Instant) -> Next<Rows> {
+        sorted.leave_skipped(&self.known);
+        sorted.forget(&mut self.known);
+        loop {
+            sorted.come_to_later();
+            match sorted.next(&mut self.known) {
+                Some(Given::Rows(rows)) => {
+                    return Next::Value(self.rows.with_directories(*rows));
+                }
+                Some(Given::Error(error)) if self.skipped.has(error.root, &error.path) => {
+                    self.hidden.push(error);
+                    continue;
+                }
+                Some(Given::Error(error)) => return Next::Failed(error),
+                None if sorted.is_over() => {
+                    let report = self.rows.report().cloned();
+                    self.report = report.map(|report| without(report, &self.hidden));
+                    return Next::End;
+                }
+                None => {}
+            }
+            self.rows.tell_ahead(sorted.ahead());
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.rows.next_with_errors(left) {
+                Next::Value(rows) => {
+                    let before = sorted.later();
+                    sorted.take(rows, || self.rows.next_epoch());
+                    if sorted.later() > before && sorted.later().is_multiple_of(LATER_MANY) {
+                        self.rows.sweep();
+                    }
+                }
+                Next::Failed(error) => sorted.take_missing(error),
+                Next::Waiting => return Next::Waiting,
+                Next::End => sorted.end(),
+            }
+        }
+    }
+
+    /// Some rows without those that lie above the least depth.
+    fn deep_enough(&self, rows: Rows) -> Rows {
+        match self.min_depth {
+            0 => rows,
+            least => keep_of(rows, |dir| {
+                dir.map_or(0, |dir| self.depth(dir).map_or(0, |depth| depth + 1)) >= least
+            }),
+        }
+    }
+
     /// Some rows that were given last, without those below directories that were skipped since.
     #[must_use]
-    pub fn without_skipped(&self, mut rows: Rows) -> Rows {
-        if !self.known.has_skipped() {
-            return rows;
+    pub fn without_skipped(&self, rows: Rows) -> Rows {
+        match self.known.has_skipped() {
+            true => keep_of(rows, |dir| dir.is_none_or(|dir| !self.is_skipped(dir))),
+            false => rows,
         }
-        let is_wanted = |dir: Option<DirId>| dir.is_none_or(|dir| !self.is_skipped(dir));
-        let (entries, directories) = rows.columns_mut();
-        let wanted = |columns: &Columns| {
-            let rows = columns
-                .runs(columns.len())
-                .filter(|run| is_wanted(columns.dir(run.start)));
-            rows.flatten().collect::<Vec<usize>>()
-        };
-        let of_directories = wanted(&directories.columns);
-        if of_directories.len() < directories.len() {
-            directories.keep(&of_directories);
-        }
-        let of_entries = wanted(entries);
-        if of_entries.len() < entries.len() {
-            entries.keep(&of_entries);
-        }
-        rows
     }
 
     /// Forgets finished directories and makes errors ready, as far as no rows are left that
@@ -358,8 +429,12 @@ impl OrderedRows {
     /// [`next_within`](Self::next_within) gives anything below it, or an error of it, and the
     /// report does not count such errors. Rows that were given can have something below it:
     /// [`is_skipped`](Self::is_skipped) tells. Below a directory that is forgotten there is
-    /// nothing left to skip.
+    /// nothing left to skip. With [`contents_first`](Sequence::contents_first) nothing is
+    /// skipped, and the answer is no.
     pub fn skip(&mut self, dir: DirId) -> bool {
+        if self.is_contents_first {
+            return false;
+        }
         let mut path = Vec::new();
         if let Some(root) = self.root(dir).filter(|_| self.push_path(dir, &mut path)) {
             self.skipped.add(root, &path);
@@ -419,6 +494,26 @@ fn all_but(directories: &mut Directories, rows: &[usize]) -> Directories {
     let is_other = |row: &usize| rows.binary_search(row).is_err();
     others.keep(&(0..directories.len()).filter(is_other).collect::<Vec<_>>());
     others
+}
+
+/// Those of some rows that lie in directories which are wanted.
+fn keep_of(mut rows: Rows, is_wanted: impl Fn(Option<DirId>) -> bool) -> Rows {
+    let (entries, directories) = rows.columns_mut();
+    let wanted = |columns: &Columns| {
+        let rows = columns
+            .runs(columns.len())
+            .filter(|run| is_wanted(columns.dir(run.start)));
+        rows.flatten().collect::<Vec<usize>>()
+    };
+    let of_directories = wanted(&directories.columns);
+    if of_directories.len() < directories.len() {
+        directories.keep(&of_directories);
+    }
+    let of_entries = wanted(entries);
+    if of_entries.len() < entries.len() {
+        entries.keep(&of_entries);
+    }
+    rows
 }
 
 /// A report without the errors that nobody wants to see.
@@ -623,6 +718,57 @@ mod tests {
                 "{threads} workers"
             );
             assert!(most < few, "{most} of {count}, {threads} workers");
+        }
+    }
+
+    /// The first directory is read last. Workers do not read all others meanwhile.
+    #[test]
+    fn workers_read_a_bounded_number_of_rows_ahead() {
+        use crate::order::sorted_jobs::AHEAD_MAX;
+
+        let in_memory = Scratch::within("/dev/shm".as_ref());
+        let scratch = in_memory.or_else(|_| Scratch::new()).unwrap();
+        for dir in 0..3_000 {
+            let path = scratch.path().join(format!("{dir:04}"));
+            std::fs::create_dir(&path).unwrap();
+            for file in 0..50 {
+                std::fs::write(path.join(file.to_string()), "").unwrap();
+            }
+        }
+        for threads in [2, 4] {
+            let (release, is_released) = std::sync::mpsc::channel::<()>();
+            let is_released = std::sync::Mutex::new(is_released);
+            let scan = Scan::new(scratch.path())
+                .threads(threads)
+                .filter_dir(move |dir| {
+                    if dir.name() == b"0000" {
+                        // Fails at once when the sender is gone.
+                        let _ = is_released.lock().unwrap().recv();
+                    }
+                    true
+                });
+            let mut ordered = scan.ordered_rows_in(Sequence::new().sorted()).unwrap();
+            let (mut count, mut waited, mut release) = (0, 0, Some(release));
+            loop {
+                match ordered.next_within(Duration::from_millis(100)) {
+                    Next::Value(rows) => count += rows.directories().len(),
+                    Next::Waiting => {
+                        let ahead = ordered.sorted.as_ref().unwrap().ahead();
+                        // Each worker fills an object, four wait, and nobody knows of them.
+                        let unseen = (threads + 4) * Rows::MAX;
+                        assert!(ahead < AHEAD_MAX + unseen, "{ahead}");
+                        waited += 1;
+                        if waited == 5 {
+                            assert!(ahead >= AHEAD_MAX, "{ahead}");
+                            release = None;
+                        }
+                    }
+                    Next::Failed(error) => panic!("{error}"),
+                    Next::End => break,
+                }
+            }
+            assert!(release.is_none());
+            assert_eq!(count, 1 + 3_000 + 3_000 * 50, "{threads} workers");
         }
     }
 }

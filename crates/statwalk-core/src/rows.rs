@@ -60,6 +60,18 @@ struct Tables {
     errors: Vec<EntryError>,
     /// When the rows began; absent where nobody asks.
     epoch: Option<Epoch>,
+    listings: Listings,
+}
+
+/// Notes on directories, for a caller who takes entries by path.
+#[derive(Default)]
+pub(crate) struct Listings {
+    /// Numbers of directories, and in each a name that comes later.
+    pub(crate) waiting: Vec<(u32, Box<[u8]>)>,
+    /// Directories whose other entries were delivered, all by this worker.
+    pub(crate) listed: Vec<u32>,
+    /// The same, by several.
+    pub(crate) listed_by_several: Vec<u32>,
 }
 
 /// A time of a scan. Copies lie with all rows that began in it.
@@ -132,6 +144,11 @@ impl Rows {
         let directories = self.directories();
         let ends = directories.finished.len() + directories.incomplete.len();
         self.is_empty() && directories.is_empty() && ends == 0
+    }
+
+    /// Takes out the notes on directories.
+    pub(crate) fn take_listings(&mut self) -> Listings {
+        std::mem::take(&mut self.tables.listings)
     }
 
     /// When they began. They have it no more.
@@ -277,6 +294,17 @@ impl Gathering {
                 finished.push(directory.id.0);
             }
             Learned::Failed(error) => self.last(stock).errors.push(error.clone()),
+            Learned::Waiting(directory, names) => {
+                let names = names.iter().map(|&name| (directory.0, name.into()));
+                self.last(stock).listings.waiting.extend(names);
+            }
+            Learned::Listed(directory, is_by_one_worker) => {
+                let listings = &mut self.last(stock).listings;
+                match is_by_one_worker {
+                    true => listings.listed.push(directory.0),
+                    false => listings.listed_by_several.push(directory.0),
+                }
+            }
         }
         match self.tables.len() > 1 || self.last(stock).is_full() {
             true => Fill::Full,
@@ -344,6 +372,7 @@ impl Stock {
         tables.directories.clear();
         tables.errors.clear();
         tables.epoch = None;
+        tables.listings = Listings::default();
         let mut spare = lock(&self.spare);
         // Those of entries and of directories can come apart.
         let lacks = |other: &&mut Tables| other.have_buffers() == [!has_entries, !has_directories];
@@ -375,6 +404,22 @@ impl GatheredRows {
     /// Ends an epoch, and gives it: all rows that began in it, or before, began before now.
     pub(crate) fn next_epoch(&self) -> Epoch {
         std::mem::take(&mut lock(&self.stock.epoch))
+    }
+
+    /// Directories as rows of the scan.
+    pub(crate) fn with_directories(&self, directories: Directories) -> Rows {
+        Rows {
+            tables: Tables {
+                directories,
+                ..Tables::default()
+            },
+            stock: Arc::clone(&self.stock),
+        }
+    }
+
+    /// Tells the workers how many rows the caller holds that were read ahead.
+    pub(crate) fn tell_ahead(&self, rows: usize) {
+        self.gathered.tell_ahead(rows);
     }
 
     /// Rows that begin now.

@@ -157,6 +157,11 @@ impl<S: Sink> Running<S> {
         self.0.ongoing.pool.wants_thread()
     }
 
+    /// Tells workers that read by path how many rows the caller holds.
+    pub(crate) fn tell_ahead(&self, rows: usize) {
+        self.0.ongoing.pool.tell_ahead(rows);
+    }
+
     /// Lets something be called on the last worker when it has ended.
     pub(crate) fn call_at_end(&self, call: impl Fn() + Send + Sync + 'static) {
         self.0.ongoing.pool.call_at_end(Box::new(call));

@@ -315,6 +315,11 @@ impl Scan {
         self
     }
 
+    /// Lists the directory next that is the first by its path.
+    pub(crate) fn in_path_order(self) -> Scan {
+        self.order(AnyOrder::Sorted)
+    }
+
     /// How the source asks the kernel.
     pub fn calls(mut self, calls: Calls) -> Scan {
         self.calls = calls;

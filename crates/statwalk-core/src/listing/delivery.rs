@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::contents::Contents;
-use super::outlet::{Backlog, Events, Note};
+use super::outlet::{Backlog, Events, ListedBy, Note};
 use crate::directory::{Directory, Origin};
 use crate::handle::OpenParent;
 
@@ -61,6 +61,7 @@ pub(crate) fn deliver(
         out.incomplete(directory);
     }
     if directory.is_last && has_more {
+        out.listed(directory, ListedBy::One);
         out.finished(directory);
     }
 }

@@ -28,6 +28,15 @@ pub(crate) enum Note {
     NamesRepeated(u64),
 }
 
+/// The workers that have listed a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListedBy {
+    /// The one that says so.
+    One,
+    /// Perhaps others too.
+    Several,
+}
+
 /// The worker's side that takes results.
 pub(crate) trait Events {
     /// The number of the next directory.
@@ -35,6 +44,9 @@ pub(crate) trait Events {
     /// Delivers some entries of a directory, and the directory itself if `announce`.
     /// The last delivery ([`Directory::is_last`]) is a [`finished`](Self::finished) too.
     fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]);
+    /// Notes that the entries of a directory were delivered and its subdirectories queued, by
+    /// this worker alone or by several. A last delivery is that, too.
+    fn listed(&mut self, directory: &Directory<'_>, by: ListedBy);
     /// Notes that a directory was delivered, and so was all below it.
     fn finished(&mut self, directory: &Directory<'_>);
     /// Notes that a root was delivered, and so was all below it.

@@ -3,7 +3,7 @@
 //! A worker, as its lister sees it.
 
 pub(crate) use super::backlog::{Backlog, Gathering};
-pub(crate) use super::events::{Events, Note};
+pub(crate) use super::events::{Events, ListedBy, Note};
 pub(crate) use super::pace::{Pace, Tick};
 
 /// A worker, as its lister sees it. A function that needs a part of it names the part.

@@ -13,7 +13,7 @@ use super::job::Fate;
 use super::listed::KeptNames;
 use super::open_dir::OpenDir;
 use super::options::PART_MIN;
-use super::outlet::{Note, Outlet, Pace};
+use super::outlet::{ListedBy, Note, Outlet, Pace};
 use super::repeats::Repeats;
 use super::seen_names::{Repeated, SeenNames};
 use super::source::{DirectorySource, EntryStat, More};
@@ -569,6 +569,9 @@ impl<D: DirectorySource> Lister<D> {
                 out.incomplete(&view);
             }
             Some(Trouble::Changed) => out.changed(&view),
+        }
+        if !is_last {
+            out.listed(&view, ListedBy::One);
         }
         match parent {
             Some(parent) => {

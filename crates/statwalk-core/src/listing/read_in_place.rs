@@ -17,7 +17,7 @@ use super::in_place::{
 use super::job::Fate;
 use super::open_dir::OpenDir;
 use super::options::WITHHELD_MAX;
-use super::outlet::{Note, Outlet};
+use super::outlet::{ListedBy, Note, Outlet};
 use super::source::{DirectorySource, EntryStat};
 use crate::dir_handle::DirHandle;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
@@ -225,6 +225,9 @@ impl Delivery {
     /// Ends the delivery: nothing more is said of the directory.
     fn end(self, open_dir: &OpenDir, out: &mut dyn Outlet) -> Fate {
         let has_node = self.node.is_some();
+        if !self.is_finished {
+            out.listed(&open_dir.view(), ListedBy::One);
+        }
         if let Some(node) = self.node {
             settle(&node, out);
         }

@@ -32,7 +32,7 @@ use super::link_stop::KnownSubdirs;
 use super::listed::Listed;
 use super::open_dir::OpenDir;
 use super::options::PART_MIN;
-use super::outlet::{Backlog, Gathering, Note, Outlet, Pace};
+use super::outlet::{Backlog, Gathering, ListedBy, Note, Outlet, Pace};
 use super::repeats::Repeats;
 use super::seen_names::{Repeated, SeenNames};
 use super::source::{DirectorySource, EntryStat, More};
@@ -639,6 +639,7 @@ impl<D: DirectorySource> Lister<D> {
         } else if !still || lost_sight {
             out.changed(&dir.view());
         }
+        out.listed(&dir.view(), ListedBy::Several);
         if listing.pieces.take_one() {
             finish(&dir.view(), out);
         }

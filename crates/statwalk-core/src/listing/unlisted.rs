@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Lister;
 use super::delivery::deliver;
-use super::outlet::Events;
+use super::outlet::{Events, ListedBy};
 use super::source::DirectorySource;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::{Attributes, FileType};
@@ -51,6 +51,7 @@ impl<D: DirectorySource> Lister<D> {
         out.deliver(&directory, true, &[]);
         out.incomplete(&directory);
         out.failed(root, place.path(), Op::Open, failure);
+        out.listed(&directory, ListedBy::One);
         out.finished(&directory);
     }
 

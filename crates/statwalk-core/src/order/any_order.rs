@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The orders of measurements, beside those that stay.
+//! The orders of measurements and of entries by path, beside those that stay.
 
 use super::{Order, concurrency};
 
@@ -29,6 +29,11 @@ pub enum AnyOrder {
     /// A thread for each directory, up to 64 at a time by default, as `std::async` makes
     /// of a function that calls itself.
     Futures,
+    /// The directory that is first by its path, among those that wait.
+    ///
+    /// [`Scan::entries_in`](crate::Scan::entries_in) needs it, to hold few entries whose turn
+    /// has not come.
+    Sorted,
 }
 
 impl AnyOrder {
@@ -39,13 +44,14 @@ impl AnyOrder {
             AnyOrder::Order(order) => order.name(),
             AnyOrder::ReservedStack => "stack-reserved",
             AnyOrder::Futures => "futures",
+            AnyOrder::Sorted => "sorted",
         }
     }
 
     /// The default number of workers; absent if the number follows their waiting.
     pub(crate) fn workers(self) -> Option<usize> {
         match self {
-            AnyOrder::Order(Order::Parallel) => None,
+            AnyOrder::Order(Order::Parallel) | AnyOrder::Sorted => None,
             // aio_scandir's number. More of them lie no nearer to each other.
             AnyOrder::Order(Order::Inode) => Some(4),
             AnyOrder::Futures => Some(concurrency::WORKERS_MAX),

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use super::inode_queue::InodeQueue;
+use super::sorted_jobs::SortedJobs;
 use super::{AnyOrder, Order};
 use crate::directory::Dir;
 use crate::entry::DirId;
@@ -38,6 +39,8 @@ pub(super) enum Frontier {
     Recursion(Shared),
     /// By inode number.
     InodeQueue(InodeQueue),
+    /// By path.
+    Sorted(SortedJobs),
 }
 
 /// The deques of workers that steal from each other.
@@ -71,6 +74,8 @@ pub(super) struct WorkerSlot {
     pub(super) ids: Range<u32>,
     /// The jobs of the present directory, if they are called and not queued.
     pub(super) called: Vec<Job>,
+    /// The mark of the present directory among jobs in the order of paths.
+    mark: Option<usize>,
 }
 
 impl WorkerSlot {
@@ -106,6 +111,7 @@ impl Frontier {
                 Frontier::Shared(Shared::new(Container::Stack(room)))
             }
             AnyOrder::Order(Order::Inode) => Frontier::InodeQueue(InodeQueue::new(listings_max)),
+            AnyOrder::Sorted => Frontier::Sorted(SortedJobs::default()),
         }
     }
 
@@ -121,6 +127,7 @@ impl Frontier {
             deque,
             ids: 0..0,
             called: Vec::new(),
+            mark: None,
         }
     }
 
@@ -141,6 +148,7 @@ impl Frontier {
             Frontier::Shared(shared) => shared.extend(jobs),
             Frontier::Recursion(_) => slot.called.extend(jobs),
             Frontier::InodeQueue(queue) => queue.push_dirs(parent, name_offsets, inos),
+            Frontier::Sorted(sorted) => sorted.push(slot.mark, parent, name_offsets, inos),
         }
     }
 
@@ -154,6 +162,31 @@ impl Frontier {
                 Job::Part(listing, part) => queue.push_part(&listing, *part),
                 job => queue.push_rest(job),
             },
+            Frontier::Sorted(sorted) => match &job {
+                Job::Rest(listing) | Job::Part(listing, _) => {
+                    let dir = listing.id();
+                    sorted.push_part(slot.mark, dir, job);
+                }
+                Job::Child { .. } | Job::Entry(_) => {}
+            },
+        }
+    }
+
+    /// The jobs in the order of their paths, if that is the order.
+    pub(super) fn sorted(&self) -> Option<&SortedJobs> {
+        match self {
+            Frontier::Sorted(sorted) => Some(sorted),
+            _ => None,
+        }
+    }
+
+    /// Notes that a worker has done the job that it took last.
+    #[inline]
+    pub(super) fn done(&self, slot: &mut WorkerSlot) {
+        if let Some(mark) = slot.mark.take()
+            && let Frontier::Sorted(sorted) = self
+        {
+            sorted.done(mark);
         }
     }
 
@@ -178,16 +211,21 @@ impl Frontier {
             Frontier::Stealing(stealing) => stealing.take(slot),
             Frontier::Shared(shared) | Frontier::Recursion(shared) => shared.pop(),
             Frontier::InodeQueue(queue) => queue.take(),
+            Frontier::Sorted(sorted) => {
+                let (taken, mark) = sorted.take()?;
+                slot.mark = mark;
+                Some(taken)
+            }
         }
     }
 
-    /// Brings the jobs below a directory to the front, once. The orders by inode number
-    /// and by recursion stay as they are.
+    /// Brings the jobs below a directory to the front, once. The orders by inode number, by
+    /// path and by recursion stay as they are.
     pub(super) fn prefer(&self, id: DirId) {
         match self {
             Frontier::Stealing(stealing) => stealing.prefer(id),
             Frontier::Shared(shared) => shared.prefer(id),
-            Frontier::Recursion(_) | Frontier::InodeQueue(_) => {}
+            Frontier::Recursion(_) | Frontier::InodeQueue(_) | Frontier::Sorted(_) => {}
         }
     }
 
@@ -203,6 +241,7 @@ impl Frontier {
             }
             Frontier::Shared(shared) | Frontier::Recursion(shared) => shared.clear(),
             Frontier::InodeQueue(queue) => queue.clear(),
+            Frontier::Sorted(sorted) => sorted.clear(),
         }
     }
 
@@ -212,6 +251,7 @@ impl Frontier {
             Frontier::Stealing(stealing) => stealing.has_work(),
             Frontier::Shared(shared) | Frontier::Recursion(shared) => !shared.is_empty(),
             Frontier::InodeQueue(queue) => queue.has_work(),
+            Frontier::Sorted(sorted) => sorted.has_work(),
         }
     }
 }

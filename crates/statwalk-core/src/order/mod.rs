@@ -14,6 +14,7 @@ mod outlet;
 mod parking;
 pub(crate) mod pool;
 pub(crate) mod results;
+pub(crate) mod sorted_jobs;
 mod sync;
 mod worker;
 
@@ -22,7 +23,7 @@ pub use any_order::AnyOrder;
 /// The directory that is listed next.
 ///
 /// All orders give the same answers, at different costs.
-/// [`tuning::AnyOrder`](crate::tuning::AnyOrder) has two more for measurements.
+/// [`tuning::AnyOrder`](crate::tuning::AnyOrder) has three more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Order {

@@ -20,7 +20,7 @@ use crate::handle::OpenParent;
 use crate::listing::Job;
 use crate::listing::finished::finish_with_above;
 use crate::listing::listed::Listed;
-use crate::listing::outlet::{Backlog, Events, Gathering, Note, Pace, Tick};
+use crate::listing::outlet::{Backlog, Events, Gathering, ListedBy, Note, Pace, Tick};
 use crate::listing::shared::SharedListing;
 use crate::listing::source::DirectorySource;
 use crate::lock::lock;
@@ -173,6 +173,16 @@ impl<D: DirectorySource> WorkerOutlet<D> {
         });
     }
 
+    /// Tells a sink that takes entries by path of names that come later.
+    fn tell_waiting(&self, parent: &Dir, name_offsets: &[u32]) {
+        if self.pool.frontier.sorted().is_some() && parent.id != DirId::NONE_LEFT {
+            let mut names = name_offsets
+                .iter()
+                .map(|&offset| parent.child_name(offset).to_bytes());
+            self.with_results(|results| results.state.collector().waiting(parent.id, &mut names));
+        }
+    }
+
     pub(super) fn missing(&self, root: usize, failure: Failure) {
         self.with_results(|results| results.root(root).missing = Some(failure.errno()));
     }
@@ -180,6 +190,7 @@ impl<D: DirectorySource> WorkerOutlet<D> {
 
 impl<D: DirectorySource> Backlog for WorkerOutlet<D> {
     fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32], inos: &[u64]) {
+        self.tell_waiting(&parent.dir, name_offsets);
         self.pool
             .pending
             .fetch_add(name_offsets.len(), Ordering::Relaxed);
@@ -228,6 +239,7 @@ impl<D: DirectorySource> Backlog for WorkerOutlet<D> {
     }
 
     fn defer_links(&mut self, parent: &Arc<Dir>, name_offsets: &[u32]) {
+        self.tell_waiting(parent, name_offsets);
         let items = name_offsets
             .iter()
             .map(|&offset| (Arc::clone(parent), offset));
@@ -324,12 +336,31 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
                 self.pool.end_for_sink();
             }
             if directory.is_last && !self.pool.is_cancelled() {
+                if self.pool.frontier.sorted().is_some() {
+                    state.listed(directory.id, true);
+                }
                 state.finished(directory);
             }
         });
         if self.pool.is_cancelled() {
             self.pool.parking.call_all();
         }
+    }
+
+    fn listed(&mut self, directory: &Directory<'_>, by: ListedBy) {
+        let Some(sorted) = self.pool.frontier.sorted() else {
+            return;
+        };
+        sorted.listed(directory.id);
+        if self.pool.is_cancelled() || has_no_number(directory) {
+            return;
+        }
+        self.with_results(|results| {
+            results
+                .state
+                .collector()
+                .listed(directory.id, by == ListedBy::One)
+        });
     }
 
     /// Once the scan is cancelled nothing is finished any more: a worker that stops

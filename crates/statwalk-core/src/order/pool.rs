@@ -440,6 +440,14 @@ impl<D: DirectorySource> Pool<D> {
         }
     }
 
+    /// Learns how many rows a caller holds who takes entries by path.
+    pub(crate) fn tell_ahead(&self, rows: usize) {
+        let sorted = self.frontier.sorted();
+        if sorted.is_some_and(|sorted| sorted.tell_ahead(rows)) {
+            self.parking.call_all();
+        }
+    }
+
     /// Whether a cancelled scan still takes what was read of a directory.
     pub(super) fn takes_parts(&self) -> bool {
         self.takes_parts.load(Ordering::Relaxed) && !self.has_enough.load(Ordering::Relaxed)

@@ -186,6 +186,7 @@ impl<D: DirectorySource> Worker<D> {
             self.outlet.settle_last_parent();
         }
         let pool = &self.outlet.pool;
+        pool.frontier.done(&mut self.outlet.slot);
         if let Some(queue) = pool.frontier.inode_queue().filter(|_| lists) {
             queue.listed();
             pool.parking.call_one();

@@ -179,7 +179,8 @@ impl Scenario {
             AnyOrder::Order(Order::Recursive),
             AnyOrder::Futures,
             AnyOrder::Order(Order::Inode),
-        ][rng.usize(0..8)];
+            AnyOrder::Sorted,
+        ][rng.usize(0..9)];
         Scenario {
             machine,
             tree,

@@ -31,6 +31,7 @@ pub use tree::{Node, NodeId, NodeKind, Tree, TreeFile, TreeSink, TreeState};
 
 use crate::batch::Batch;
 use crate::directory::{Directory, Origin};
+use crate::entry::DirId;
 use crate::error::EntryError;
 use crate::fields::Fields;
 use crate::inode_numbers::InodeNumbers;
@@ -172,6 +173,21 @@ pub trait Collect: Send + 'static {
         let _ = directory;
     }
 
+    /// Learns the names in a directory that come later, as subdirectories or as links that are
+    /// followed. The order [`Sorted`](crate::tuning::AnyOrder::Sorted) alone says so.
+    #[doc(hidden)]
+    fn waiting(&mut self, directory: DirId, names: &mut dyn Iterator<Item = &[u8]>) {
+        let _ = (directory, names);
+    }
+
+    /// Learns that all entries of a directory were delivered, but those that wait: by one
+    /// worker, or others have delivered some. The order
+    /// [`Sorted`](crate::tuning::AnyOrder::Sorted) alone says so.
+    #[doc(hidden)]
+    fn listed(&mut self, directory: DirId, is_by_one_worker: bool) {
+        let _ = (directory, is_by_one_worker);
+    }
+
     /// Takes an entry that could not be read, or a directory that did not hold still.
     fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
         let _ = error;
@@ -274,6 +290,15 @@ macro_rules! together {
                 $(self.$index.finished(directory);)+
             }
 
+            fn waiting(&mut self, directory: DirId, names: &mut dyn Iterator<Item = &[u8]>) {
+                let names: Vec<&[u8]> = names.collect();
+                $(self.$index.waiting(directory, &mut names.iter().copied());)+
+            }
+
+            fn listed(&mut self, directory: DirId, is_by_one_worker: bool) {
+                $(self.$index.listed(directory, is_by_one_worker);)+
+            }
+
             fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
                 $(self.$index.failed(error)?;)+
                 ControlFlow::Continue(())
@@ -334,6 +359,18 @@ impl<C: Collect> Collect for Option<C> {
     fn finished(&mut self, directory: &Directory<'_>) {
         if let Some(state) = self {
             state.finished(directory);
+        }
+    }
+
+    fn waiting(&mut self, directory: DirId, names: &mut dyn Iterator<Item = &[u8]>) {
+        if let Some(state) = self {
+            state.waiting(directory, names);
+        }
+    }
+
+    fn listed(&mut self, directory: DirId, is_by_one_worker: bool) {
+        if let Some(state) = self {
+            state.listed(directory, is_by_one_worker);
         }
     }
 

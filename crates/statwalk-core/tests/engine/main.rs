@@ -32,6 +32,7 @@ mod replay;
 mod roots;
 mod rows;
 mod sink_options;
+mod sorted;
 
 mod automounts;
 mod churn;

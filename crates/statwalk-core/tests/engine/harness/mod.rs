@@ -22,7 +22,7 @@ use statwalk_testkit::{Model, Scratch};
 pub(crate) const THREADS: [usize; 4] = [1, 2, 3, 8];
 
 /// All orders, the usual one first.
-pub(crate) const ORDERS: [AnyOrder; 7] = [
+pub(crate) const ORDERS: [AnyOrder; 8] = [
     AnyOrder::Order(Order::Parallel),
     AnyOrder::Order(Order::Recursive),
     AnyOrder::Order(Order::Queue),
@@ -30,6 +30,7 @@ pub(crate) const ORDERS: [AnyOrder; 7] = [
     AnyOrder::ReservedStack,
     AnyOrder::Futures,
     AnyOrder::Order(Order::Inode),
+    AnyOrder::Sorted,
 ];
 
 /// A scratch directory in memory where there is one: large trees belong there.

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Entries by path, contents first, and from a depth on: the same sequence as that of a walker
+//! with sorted names, whatever the number of workers.
+
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use statwalk_core::{DirId, Entries, EntryError, Fields, Next, Scan, Sequence, SymlinkPolicy};
+use statwalk_testkit::unprivileged::as_ordinary_user;
+use statwalk_testkit::{or_skip, strategy, trees};
+
+use super::harness::{THREADS, scratch_in_memory};
+
+/// A row with its depth, or an error.
+type Step = Result<(Vec<u8>, u32), Vec<u8>>;
+
+fn steps(entries: Entries) -> Vec<Step> {
+    let step = |entry: Result<statwalk_core::Entry, EntryError>| {
+        let entry = entry.map_err(|error| error.path)?;
+        Ok((entry.path(), entry.depth()))
+    };
+    entries.map(step).collect()
+}
+
+fn in_sequence(scan: &Scan, sequence: Sequence) -> Vec<Step> {
+    steps(scan.entries_in(sequence).unwrap())
+}
+
+/// By recursion over sorted names; a directory that cannot be read is an error, too.
+fn naive(path: &Path, depth: u32, is_contents_first: bool, follows: bool, out: &mut Vec<Step>) {
+    let row = Ok((path.as_os_str().as_bytes().to_vec(), depth));
+    let metadata = match follows {
+        true => std::fs::metadata(path).or_else(|_| std::fs::symlink_metadata(path)),
+        false => std::fs::symlink_metadata(path),
+    };
+    if !metadata.unwrap().is_dir() {
+        return out.push(row);
+    }
+    if !is_contents_first {
+        out.push(row.clone());
+    }
+    match std::fs::read_dir(path) {
+        Ok(listing) => {
+            let names = listing.map(|entry| entry.unwrap().file_name().into_vec());
+            let mut names: Vec<Vec<u8>> = names.collect();
+            names.sort();
+            for name in names {
+                let below = path.join(std::ffi::OsStr::from_bytes(&name));
+                naive(&below, depth + 1, is_contents_first, follows, out);
+            }
+        }
+        Err(_) => out.push(Err(path.as_os_str().as_bytes().to_vec())),
+    }
+    if is_contents_first {
+        out.push(row);
+    }
+}
+
+fn expected(path: &Path, is_contents_first: bool) -> Vec<Step> {
+    let mut out = Vec::new();
+    naive(path, 0, is_contents_first, false, &mut out);
+    out
+}
+
+/// Without equal lines at the ends, which can be millions.
+#[track_caller]
+fn assert_same(found: &[Step], expected: &[Step]) {
+    let same = found.iter().zip(expected).take_while(|(a, b)| a == b);
+    let same = same.count();
+    let next = |steps: &[Step]| steps[same..].iter().take(3).cloned().collect::<Vec<_>>();
+    assert_eq!(next(found), next(expected), "after {same} steps");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_sequence_is_that_of_sorted_names(
+        tree in strategy::model(),
+        threads in 1..9_usize,
+        is_contents_first in any::<bool>(),
+        min_depth in 0..4_u32,
+    ) {
+        let scratch = scratch_in_memory();
+        let dir = scratch.path().join("t");
+        tree.materialise(&dir).unwrap();
+        let sequence = match is_contents_first {
+            true => Sequence::new().contents_first(),
+            false => Sequence::new().sorted(),
+        };
+        let mut steps = expected(&dir, is_contents_first);
+        for fields in [Fields::NONE, Fields::STAT] {
+            let scan = Scan::new(&dir).threads(threads).fields(fields);
+            prop_assert_eq!(&in_sequence(&scan, sequence), &steps);
+        }
+        steps.retain(|step| step.as_ref().is_ok_and(|(_, depth)| *depth >= min_depth));
+        let scan = Scan::new(&dir).threads(threads);
+        prop_assert_eq!(&in_sequence(&scan, sequence.min_depth(min_depth)), &steps);
+        let mut unsorted = in_sequence(&scan, Sequence::new().min_depth(min_depth));
+        unsorted.sort();
+        steps.sort();
+        prop_assert_eq!(unsorted, steps);
+    }
+
+    #[test]
+    fn what_is_skipped_does_not_come(
+        tree in strategy::model(),
+        threads in 1..5_usize,
+        seed in any::<u64>(),
+    ) {
+        let scratch = scratch_in_memory();
+        let dir = scratch.path().join("t");
+        tree.materialise(&dir).unwrap();
+        let is_skipped = |path: &[u8]| path.iter().fold(seed, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        }) >> 61 == 0;
+        let mut steps = expected(&dir, false);
+        let mut below: Option<Vec<u8>> = None;
+        steps.retain(|step| {
+            let path = &step.as_ref().unwrap().0;
+            if below.as_ref().is_some_and(|below| path.starts_with(below)) {
+                return false;
+            }
+            below = is_skipped(path).then(|| [path, &b"/"[..]].concat());
+            true
+        });
+        let scan = Scan::new(&dir).threads(threads);
+        let mut entries = scan.entries_in(Sequence::new().sorted()).unwrap();
+        let mut found = Vec::new();
+        while let Some(entry) = entries.next() {
+            let entry = entry.unwrap();
+            if is_skipped(&entry.path()) {
+                entries.skip_subtree();
+            }
+            found.push(Ok((entry.path(), entry.depth())));
+        }
+        prop_assert_eq!(found, steps);
+        prop_assert!(entries.finish().is_complete());
+    }
+}
+
+#[test]
+fn named_trees_come_by_path() {
+    let scratch = scratch_in_memory();
+    // The deep one has a test of its own.
+    for (name, tree) in trees::named()
+        .into_iter()
+        .filter(|(name, _)| *name != "deep")
+    {
+        let dir = scratch.path().join(name);
+        tree.materialise(&dir).unwrap();
+        for threads in THREADS {
+            let scan = Scan::new(&dir).threads(threads);
+            for is_contents_first in [false, true] {
+                let sequence = match is_contents_first {
+                    true => Sequence::new().contents_first(),
+                    false => Sequence::new().sorted(),
+                };
+                let found = in_sequence(&scan, sequence);
+                assert_same(&found, &expected(&dir, is_contents_first));
+            }
+        }
+    }
+}
+
+/// More than workers withhold, so that several read it and its subdirectories come in pieces.
+#[test]
+fn a_wide_directory_comes_by_name() {
+    let scratch = scratch_in_memory();
+    let dir = scratch.path().join("wide");
+    std::fs::create_dir(&dir).unwrap();
+    for number in 0..90_000 {
+        let path = dir.join(format!("{:05}", number * 7919 % 90_000));
+        match number % 10 {
+            0 => std::fs::create_dir(&path).and_then(|()| std::fs::write(path.join("in"), "")),
+            _ => std::fs::write(path, ""),
+        }
+        .unwrap();
+    }
+    let steps = expected(&dir, false);
+    assert_eq!(steps.len(), 99_001);
+    for (threads, fields) in [
+        (1, Fields::NONE),
+        (4, Fields::NONE),
+        (1, Fields::STAT),
+        (4, Fields::STAT),
+    ] {
+        let scan = Scan::new(&dir).threads(threads).fields(fields);
+        assert_same(&in_sequence(&scan, Sequence::new().sorted()), &steps);
+    }
+    let scan = Scan::new(&dir).threads(3);
+    assert_same(
+        &in_sequence(&scan, Sequence::new().contents_first()),
+        &expected(&dir, true),
+    );
+}
+
+/// Deeper than any path that the kernel takes.
+#[test]
+fn a_deep_tree_comes_by_path() {
+    const LEVELS: u32 = 12_000;
+    let scratch = scratch_in_memory();
+    let mut at = rustix::fs::open(
+        scratch.path(),
+        rustix::fs::OFlags::DIRECTORY,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
+    for _ in 0..LEVELS {
+        use rustix::fs::{Mode, OFlags};
+        let file = rustix::fs::openat(&at, "z", OFlags::CREATE, Mode::RUSR).unwrap();
+        drop(file);
+        rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+        at = rustix::fs::openat(&at, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
+    }
+    let depths = |threads: usize, sequence: Sequence| {
+        let scan = Scan::new(scratch.path()).threads(threads);
+        let mut rows = scan.ordered_rows_in(sequence).unwrap();
+        let mut depths = Vec::new();
+        loop {
+            match rows.next_within(std::time::Duration::from_secs(60)) {
+                Next::Value(found) => {
+                    let columns = &found.directories().columns;
+                    let above = (0..columns.len()).map(|row| columns.dir(row));
+                    let depth =
+                        |dir: Option<DirId>| dir.map_or(0, |dir| rows.depth(dir).unwrap() + 1);
+                    depths.extend(above.map(depth));
+                }
+                Next::End => return depths,
+                other => panic!("{other:?}"),
+            }
+        }
+    };
+    // Of each level the directory, and then the files on the way back.
+    let by_name: Vec<u32> = (0..=LEVELS).chain((1..=LEVELS).rev()).collect();
+    // The file of each level comes right before the directory that holds it.
+    let contents_first: Vec<u32> = [LEVELS]
+        .into_iter()
+        .chain((0..LEVELS).rev().flat_map(|level| [level + 1, level]))
+        .collect();
+    for threads in [1, 4] {
+        assert!(depths(threads, Sequence::new().sorted()) == by_name);
+        assert!(depths(threads, Sequence::new().contents_first()) == contents_first);
+    }
+}
+
+#[test]
+fn errors_come_in_the_place_of_their_entries() {
+    let scratch = scratch_in_memory();
+    let dir = scratch.path().join("t");
+    for path in ["a/b", "a/c/d", "e", "f/g"] {
+        std::fs::create_dir_all(dir.join(path)).unwrap();
+        std::fs::write(dir.join(path).join("file"), "").unwrap();
+    }
+    for sealed in ["a/c", "e"] {
+        let mode = std::fs::Permissions::from_mode(0o000);
+        std::fs::set_permissions(dir.join(sealed), mode).unwrap();
+    }
+    or_skip!(as_ordinary_user(|| {
+        for is_contents_first in [false, true] {
+            let sequence = match is_contents_first {
+                true => Sequence::new().contents_first(),
+                false => Sequence::new().sorted(),
+            };
+            let steps = expected(&dir, is_contents_first);
+            assert_eq!(steps.iter().filter(|step| step.is_err()).count(), 2);
+            for threads in THREADS {
+                let scan = Scan::new(&dir).threads(threads);
+                assert_eq!(in_sequence(&scan, sequence), steps);
+                // Errors of what was skipped are none.
+                let mut entries = scan.entries_in(Sequence::new().sorted()).unwrap();
+                let mut errors = Vec::new();
+                while let Some(entry) = entries.next() {
+                    match entry {
+                        Ok(entry) if entry.file_name() == "a" => entries.skip_subtree(),
+                        Ok(_) => {}
+                        Err(error) => errors.push(error.to_path_buf()),
+                    }
+                }
+                assert_eq!(errors, [dir.join("e")]);
+                let report = entries.finish();
+                assert_eq!(report.roots[0].unreadable, 1);
+            }
+        }
+    }));
+}
+
+#[test]
+fn roots_come_one_after_another() {
+    let scratch = scratch_in_memory();
+    let [one, file, missing, two] =
+        ["one", "file", "missing", "two"].map(|name| scratch.path().join(name));
+    for number in 0..3_000 {
+        std::fs::create_dir_all(one.join(format!("{}/{number}", number % 30))).unwrap();
+        std::fs::create_dir_all(two.join(number.to_string())).unwrap();
+    }
+    std::fs::write(&file, "").unwrap();
+    let roots = [&two, &file, &missing, &one, &one.join("7")];
+    let mut steps = expected(&two, false);
+    steps.extend(expected(&file, false));
+    steps.extend(expected(&one, false));
+    steps.push(Err(missing.as_os_str().as_bytes().to_vec()));
+    for threads in THREADS {
+        let scan = Scan::of(roots).threads(threads);
+        assert_same(&in_sequence(&scan, Sequence::new().sorted()), &steps);
+    }
+}
+
+/// A link to a directory that is listed elsewhere is an entry; one that leads out has entries.
+#[test]
+fn what_links_lead_to_comes_in_their_place() {
+    let scratch = scratch_in_memory();
+    let [dir, out] = ["t", "out"].map(|name| scratch.path().join(name));
+    for path in ["a/b", "m", "z/y"] {
+        std::fs::create_dir_all(dir.join(path)).unwrap();
+        std::fs::write(dir.join(path).join("file"), "").unwrap();
+    }
+    std::fs::create_dir_all(out.join("below/deep")).unwrap();
+    std::fs::write(out.join("below/file"), "").unwrap();
+    std::os::unix::fs::symlink(&out, dir.join("m/link")).unwrap();
+    std::os::unix::fs::symlink(out.join("below/file"), dir.join("m/to_file")).unwrap();
+    std::os::unix::fs::symlink("nowhere", dir.join("m/dangling")).unwrap();
+    for is_contents_first in [false, true] {
+        let mut steps = Vec::new();
+        naive(&dir, 0, is_contents_first, true, &mut steps);
+        let sequence = match is_contents_first {
+            true => Sequence::new().contents_first(),
+            false => Sequence::new().sorted(),
+        };
+        for threads in THREADS {
+            let scan = Scan::new(&dir)
+                .threads(threads)
+                .symlinks(SymlinkPolicy::Follow);
+            assert_same(&in_sequence(&scan, sequence), &steps);
+        }
+    }
+    std::os::unix::fs::symlink("../z", dir.join("a/again")).unwrap();
+    let scan = Scan::new(&dir).symlinks(SymlinkPolicy::Follow);
+    let found = in_sequence(&scan, Sequence::new().sorted());
+    let names = |steps: &[Step]| -> Vec<PathBuf> {
+        let paths = steps.iter().map(|step| step.as_ref().unwrap().0.clone());
+        paths
+            .map(|path| {
+                Path::new(&std::ffi::OsString::from_vec(path))
+                    .strip_prefix(&dir)
+                    .unwrap()
+                    .to_owned()
+            })
+            .collect()
+    };
+    let begin = [
+        "",
+        "a",
+        "a/again",
+        "a/b",
+        "a/b/file",
+        "m",
+        "m/dangling",
+        "m/file",
+        "m/link",
+    ];
+    assert_eq!(names(&found[..begin.len()]), begin.map(PathBuf::from));
+}
+
+/// Patterns and cancelled scans leave names out that were to come.
+#[test]
+fn a_scan_that_ends_early_gives_what_it_has() {
+    let scratch = scratch_in_memory();
+    for number in 0..20_000 {
+        let path = scratch.path().join(format!("{}/{number}", number % 200));
+        std::fs::create_dir_all(path).unwrap();
+    }
+    let steps = expected(scratch.path(), false);
+    for threads in [1, 4] {
+        let scan = Scan::new(scratch.path()).threads(threads);
+        let mut entries = scan.entries_in(Sequence::new().sorted()).unwrap();
+        let mut found: Vec<Step> = Vec::new();
+        while let Some(entry) = entries.next() {
+            let entry = entry.unwrap();
+            found.push(Ok((entry.path(), entry.depth())));
+            if found.len() == 300 {
+                entries.cancel();
+            }
+        }
+        assert!(found.len() >= 300);
+        let mut left = steps.iter();
+        assert!(found.iter().all(|step| left.any(|other| other == step)));
+    }
+}
+
+/// Nobody holds the whole tree for a caller who takes entries by path.
+#[test]
+fn refused_directories_do_not_stop_the_sequence() {
+    let scratch = scratch_in_memory();
+    for number in 0..3_000 {
+        let path = scratch.path().join(format!("{}/{number}", number % 50));
+        std::fs::create_dir_all(path).unwrap();
+    }
+    let mut steps = expected(scratch.path(), false);
+    steps.retain(|step| !step.as_ref().unwrap().0.ends_with(b"7"));
+    steps.retain(|step| {
+        let path = String::from_utf8(step.as_ref().unwrap().0.clone()).unwrap();
+        let below = &path[scratch.path().as_os_str().len()..];
+        let first = below.trim_start_matches('/').split('/').next().unwrap();
+        !first.ends_with('7')
+    });
+    for threads in [1, 4] {
+        let scan = Scan::new(scratch.path()).threads(threads);
+        let scan = scan.filter_dir(|dir| !dir.name().ends_with(b"7"));
+        assert_same(&in_sequence(&scan, Sequence::new().sorted()), &steps);
+    }
+}
