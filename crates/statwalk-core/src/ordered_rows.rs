@@ -150,7 +150,7 @@ impl Scan {
         let sorted = sequence.has_turns().then(|| {
             let fields = Fields::NAME | scan.fields_of_rows();
             scan = scan.clone().fields(fields).in_path_order();
-            Box::new(SortedRows::new(sequence))
+            Box::new(SortedRows::new(sequence, scan.follows_links()))
         });
         let rows = scan.rows()?;
         Ok(OrderedRows {

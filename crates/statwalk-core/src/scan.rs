@@ -315,6 +315,11 @@ impl Scan {
         self
     }
 
+    /// Whether symbolic links are followed.
+    pub(crate) fn follows_links(&self) -> bool {
+        self.symlinks == SymlinkPolicy::Follow
+    }
+
     /// Lists the directory next that is the first by its path.
     pub(crate) fn in_path_order(self) -> Scan {
         self.order(AnyOrder::Sorted)

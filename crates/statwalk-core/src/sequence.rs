@@ -41,10 +41,10 @@ impl Sequence {
     /// the row of that, where it has one.
     ///
     /// Memory: the caller's side holds the entries of the directories on the way to the
-    /// present one. It holds what was read ahead, up to 131,072 entries and what workers read
-    /// just then. Some entries come late: second mounts and, where links are followed, links,
-    /// come when the rest of their root was read. Then it holds all entries of that root which
-    /// come after the first of them.
+    /// present one. It holds entries that were read ahead: up to 131,072, and those that workers
+    /// read just then. Second mounts come when the rest of their root was read, and so do links
+    /// that are followed. Then it holds all entries of that root which come after the first of
+    /// them.
     pub fn sorted(mut self) -> Sequence {
         self.is_sorted = true;
         self

@@ -24,6 +24,7 @@ pub(crate) const NO_DIRECTORY: u32 = u32::MAX;
 /// The rows of a scan that have no turn yet.
 pub(crate) struct SortedRows {
     sequence: Sequence,
+    follows_links: bool,
     held: Vec<Option<Held>>,
     /// Places among the held that nobody uses.
     free: Vec<u32>,
@@ -125,9 +126,10 @@ enum First {
 }
 
 impl SortedRows {
-    pub(crate) fn new(sequence: Sequence) -> SortedRows {
+    pub(crate) fn new(sequence: Sequence, follows_links: bool) -> SortedRows {
         SortedRows {
             sequence,
+            follows_links,
             held: Vec::new(),
             free: Vec::new(),
             nodes: HashMap::new(),
@@ -148,9 +150,13 @@ impl SortedRows {
         }
     }
 
-    /// How many rows are held that were read ahead.
+    /// How many rows are held that were read ahead, for workers who are to wait. Links come
+    /// last, and workers who waited for the turn of one would be one worker.
     pub(crate) fn ahead(&self) -> usize {
-        self.ahead
+        match self.follows_links {
+            true => 0,
+            false => self.ahead,
+        }
     }
 
     /// How many notes wait.
