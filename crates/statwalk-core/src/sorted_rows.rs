@@ -429,9 +429,17 @@ impl SortedRows {
         if !node.is_listed && !self.is_over {
             return Step::Waits;
         }
-        (frame.items, frame.waiting) = (take(&mut node.items), take(&mut node.waiting));
-        self.ahead -= frame.items.len();
-        (frame.items).sort_unstable_by(|&a, &b| name_of(held, b).cmp(name_of(held, a)));
+        frame.waiting = take(&mut node.waiting);
+        let items = take(&mut node.items);
+        self.ahead -= items.len();
+        // Most names differ within eight bytes, which lie nearer than the names.
+        let mut keyed: Vec<(u64, Item)> = (items.into_iter())
+            .map(|item| (first_bytes(name_of(held, item)), item))
+            .collect();
+        keyed.sort_unstable_by(|&(key_a, a), &(key_b, b)| {
+            (key_b.cmp(&key_a)).then_with(|| name_of(held, b).cmp(name_of(held, a)))
+        });
+        frame.items = keyed.into_iter().map(|(_, item)| item).collect();
         frame.waiting.sort_unstable_by(|a, b| b.cmp(a));
         frame.is_open = true;
         Step::Done
@@ -443,6 +451,12 @@ impl SortedRows {
         let (Some(frame), is_over) = (self.frames.last_mut(), self.is_over) else {
             return First::None;
         };
+        if frame.waiting.is_empty()
+            && frame.late.is_empty()
+            && let Some(&item) = frame.items.last()
+        {
+            return First::Item(item);
+        }
         let node = self.nodes.entry(frame.id).or_default();
         let come = take(&mut node.items);
         self.ahead -= come.len();
@@ -612,6 +626,14 @@ fn name_of(held: &[Option<Held>], item: Item) -> &[u8] {
         true => held.rows.directories().columns.name(row),
         false => held.rows.entries().name(row),
     }
+}
+
+/// The first bytes of a name as a number, in the order of names.
+fn first_bytes(name: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let count = name.len().min(8);
+    bytes[..count].copy_from_slice(&name[..count]);
+    u64::from_be_bytes(bytes)
 }
 
 /// A path as a key: all that is below a directory comes right after it.
