@@ -6,6 +6,9 @@
 
 const { Table } = require('./table.js')
 
+/** The number of an entry that is no directory, in a table that has both. */
+const NO_DIRECTORY = 0xffffffff
+
 class Cursor {
   #reading
   #how
@@ -63,8 +66,13 @@ class Cursor {
 
   /** Leaves out all that is below the directory that came last. */
   skip() {
+    if (this.#how.contentsFirst) {
+      throw new Error('nothing can be skipped with contentsFirst: all below a directory comes before it')
+    }
     const { ids } = this.#columns ?? {}
-    if (ids == null || this.last < 0) throw new Error('the last entry is no directory')
+    if (ids == null || this.last < 0 || ids[this.last] === NO_DIRECTORY) {
+      throw new Error('the last entry is no directory')
+    }
     this.#skipped.add(ids[this.last])
     this.#reading.prune(ids[this.last], this.table.pathBytes(this.last))
   }

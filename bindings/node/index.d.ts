@@ -72,6 +72,12 @@ export interface Options {
   niceness?: number
   /** How deep the scan goes: a root has depth 0, and its entries have depth 1. 0 to 2 ** 32 - 1, or Infinity; the default is no limit. */
   maxDepth?: number
+  /** Give nothing above this depth; the directories there are read all the same. 0 to 2 ** 32 - 1; the default is 0. */
+  minDepth?: number
+  /** Sort names within a directory by their bytes, and go into each at once. */
+  sort?: boolean
+  /** Give a directory after all that is below it, and sort names. */
+  contentsFirst?: boolean
   /** Stay on the file system of the root. */
   oneFileSystem?: boolean
   /** A symbolic link stands for what it leads to, and nothing is listed twice. */
@@ -212,12 +218,12 @@ export class UndecodablePathError extends Error {
   pathBytes: Buffer
 }
 
-/** The entries of a scan. A directory comes before all that is below it. */
+/** The entries of a scan. A directory comes before all that is below it, but with contentsFirst. */
 export class Scan<S = EntryStats> implements AsyncIterableIterator<Entry<S>, undefined, void> {
   private constructor()
   /**
    * Leaves out all that is below the directory that came last. Throws an Error if that was
-   * no directory.
+   * no directory, and with contentsFirst.
    */
   skip(): void
   next(): Promise<IteratorResult<Entry<S>, undefined>>
@@ -252,7 +258,8 @@ export function scanSync(path: PathLike, options?: Options): SyncScan<EntryStats
 
 /**
  * The same in columns, and the directory itself. A batch is of directories or of other
- * entries. What is above its rows comes before them.
+ * entries. What is above its rows comes before them. With sort or contentsFirst a batch has
+ * both, and an entry that is no directory has 4294967295 among the ids.
  */
 export function batches(
   path: PathLike,
@@ -260,7 +267,10 @@ export function batches(
 ): AsyncGenerator<Columns, Report | null | undefined, void>
 
 /** The options of a sum: as those of a scan, and its errors are values of it. */
-export interface DuOptions extends Omit<Options, 'bigint' | 'fields' | 'maxDepth' | 'onError'> {
+export interface DuOptions extends Omit<
+  Options,
+  'bigint' | 'contentsFirst' | 'fields' | 'maxDepth' | 'minDepth' | 'onError' | 'sort'
+> {
   /** Whether the bytes are bigints. Numbers are exact up to 2 ** 53. The default is false. */
   bigint?: boolean
 }

@@ -70,7 +70,8 @@ function openNow(path, options) {
 }
 
 /** How the entries of a scan have their attributes. */
-const how = ({ bigint, followLinks, onError }) => ({
+const how = ({ bigint, contentsFirst, followLinks, onError }) => ({
+  contentsFirst: contentsFirst === true,
   bigint: bigint === true,
   followLinks: followLinks === true,
   hasOnError: onError != null,

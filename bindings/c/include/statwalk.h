@@ -189,6 +189,19 @@ struct ArrowArrayStream {
 /// Leave out what .gitignore files name, by the rules of git.
 #define SW_GITIGNORE (1 << 4)
 
+/// Sort names within a directory by their bytes, and go into each at once.
+///
+/// A missing root is still the last item. An error comes in the place of its entry. Memory:
+/// the entries of the directories on the way to the present one, and up to 131,072 beside them
+/// and what threads read just then. Second mounts, and links with SW_FOLLOW_LINKS, are read
+/// last, and all entries of a root that come after such a one wait for it.
+#define SW_SORT (1 << 5)
+
+/// Give a directory after all that is below it, and sort names.
+///
+/// Nothing can be skipped then. An error of a directory comes before it.
+#define SW_CONTENTS_FIRST (1 << 6)
+
 /// A regular file.
 #define SW_FILE 0
 
@@ -277,7 +290,8 @@ typedef struct sw_refusal {
 typedef struct sw_table {
   /// How many rows there are.
   size_t len;
-  /// The numbers of directories; NULL in a table of other entries.
+  /// The numbers of directories; NULL in a table of other entries. With SW_SORT or
+  /// SW_CONTENTS_FIRST, UINT32_MAX for a row that is no directory.
   const uint32_t *ids;
   /// Of directories, the root that each belongs to, from 0 on.
   const uint32_t *roots;
@@ -484,6 +498,12 @@ int sw_scan_set_threads(struct sw_scan *scan, size_t threads);
 /// UINT32_MAX, the default, is no limit.
 int sw_scan_set_max_depth(struct sw_scan *scan, uint32_t depth);
 
+/// Give nothing above this depth; the directories there are read all the same.
+///
+/// 0 is the default. Rows name directories above it by their numbers, which come in no table.
+int sw_scan_set_min_depth(struct sw_scan *scan,
+                          uint32_t depth);
+
 /// Leave out paths that fit a shell pattern, or one of several, as du --exclude does.
 ///
 /// Each call adds one. A scan does not begin with one that ends with a slash.
@@ -495,7 +515,8 @@ void sw_scan_free(struct sw_scan *scan);
 /// Begins a scan that gives tables. sw_tables_close ends it.
 ///
 /// Each directory is a row of a table of directories, and any other entry one of a table of
-/// others, which have no `ids`. A directory comes before all that is below it, and an error
+/// others, which have no `ids`. With SW_SORT or SW_CONTENTS_FIRST a table has both, and
+/// UINT32_MAX among its `ids` for a row that is no directory. A directory comes before all that is below it, and an error
 /// comes after the directories above its entry. SW_OK, or SW_FAILED and NULL in `tables`.
 int sw_tables_open(const struct sw_scan *scan,
                    struct sw_tables **tables);
@@ -522,7 +543,7 @@ const struct sw_error *sw_tables_error(const struct sw_tables *tables);
 /// No worker opens a directory below it that none has opened. No later table has anything
 /// below it, and no error of it or below it comes, or counts in the report. For rows of the
 /// same table, sw_tables_is_skipped tells. SW_FAILED if no directory with that number can have
-/// come, and after SW_END.
+/// come, after SW_END, and with SW_CONTENTS_FIRST.
 int sw_tables_skip(struct sw_tables *tables,
                    uint32_t directory);
 
@@ -570,10 +591,11 @@ int sw_arrow_stream(const struct sw_scan *scan,
 /// Begins a scan. Entries come by sw_walk_next, and sw_walk_close ends it.
 ///
 /// Several threads scan. A directory comes before all that is below it; nothing else of
-/// the order is promised. A root that is missing is an error item at the end.
+/// the order is promised without SW_SORT and SW_CONTENTS_FIRST. A root that is missing is an error item at the end.
 ///
 /// SW_OK, or SW_FAILED and NULL in `walk`.
-int sw_walk_open(const struct sw_scan *scan, struct sw_walk **walk);
+int sw_walk_open(const struct sw_scan *scan,
+                 struct sw_walk **walk);
 
 /// Goes on to the next entry, and waits for it.
 ///
@@ -603,7 +625,7 @@ const struct sw_error *sw_walk_error(const struct sw_walk *walk);
 /// Leaves out all that is below the directory that came last.
 ///
 /// No entry below it comes any more, and no worker opens a directory below it that none
-/// has opened. SW_FAILED if the last entry is no directory.
+/// has opened. SW_FAILED if the last entry is no directory, and with SW_CONTENTS_FIRST.
 int sw_walk_skip(struct sw_walk *walk);
 
 /// Stops the scan. Any thread may call it while the walk is open.

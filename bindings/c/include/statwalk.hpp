@@ -111,6 +111,7 @@ public:
     scan &options(std::uint32_t options) & { return call(sw_scan_set_options(get(), options)); }
     scan &threads(std::size_t threads) & { return call(sw_scan_set_threads(get(), threads)); }
     scan &max_depth(std::uint32_t depth) & { return call(sw_scan_set_max_depth(get(), depth)); }
+    scan &min_depth(std::uint32_t depth) & { return call(sw_scan_set_min_depth(get(), depth)); }
     scan &exclude(const std::string &pattern) & {
         return call(sw_scan_exclude(get(), detail::c_string("pattern", pattern)));
     }
@@ -121,6 +122,7 @@ public:
     scan options(std::uint32_t options) && { return std::move(this->options(options)); }
     scan threads(std::size_t threads) && { return std::move(this->threads(threads)); }
     scan max_depth(std::uint32_t depth) && { return std::move(max_depth(depth)); }
+    scan min_depth(std::uint32_t depth) && { return std::move(min_depth(depth)); }
     scan exclude(const std::string &pattern) && { return std::move(exclude(pattern)); }
 
     sw_scan *get() const noexcept { return handle_.get(); }

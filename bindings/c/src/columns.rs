@@ -65,7 +65,8 @@ pub const SW_TIME_NS: u32 = 4;
 pub struct TablePointers {
     /// How many rows there are.
     pub len: usize,
-    /// The numbers of directories; NULL in a table of other entries.
+    /// The numbers of directories; NULL in a table of other entries. With SW_SORT or
+    /// SW_CONTENTS_FIRST, UINT32_MAX for a row that is no directory.
     pub ids: *const u32,
     /// Of directories, the root that each belongs to, from 0 on.
     pub roots: *const u32,

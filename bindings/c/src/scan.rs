@@ -64,6 +64,18 @@ pub const SW_DEVICES: u32 = 1 << 3;
 /// Leave out what .gitignore files name, by the rules of git.
 pub const SW_GITIGNORE: u32 = 1 << 4;
 
+/// Sort names within a directory by their bytes, and go into each at once.
+///
+/// A missing root is still the last item. An error comes in the place of its entry. Memory:
+/// the entries of the directories on the way to the present one, and up to 131,072 beside them
+/// and what threads read just then. Second mounts, and links with SW_FOLLOW_LINKS, are read
+/// last, and all entries of a root that come after such a one wait for it.
+pub const SW_SORT: u32 = 1 << 5;
+/// Give a directory after all that is below it, and sort names.
+///
+/// Nothing can be skipped then. An error of a directory comes before it.
+pub const SW_CONTENTS_FIRST: u32 = 1 << 6;
+
 /// The description of a scan: roots, columns and options. Any number of scans can begin with one.
 #[derive(Debug)]
 pub struct ScanRequest(pub(crate) Request);
@@ -128,8 +140,13 @@ pub unsafe extern "C" fn sw_scan_set_columns(scan: *mut ScanRequest, columns: u3
 /// `scan` is of sw_scan_new.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sw_scan_set_options(scan: *mut ScanRequest, options: u32) -> c_int {
-    const ALL: u32 =
-        SW_ONE_FILE_SYSTEM | SW_FOLLOW_LINKS | SW_KERNEL_FILE_SYSTEMS | SW_DEVICES | SW_GITIGNORE;
+    const ALL: u32 = SW_ONE_FILE_SYSTEM
+        | SW_FOLLOW_LINKS
+        | SW_KERNEL_FILE_SYSTEMS
+        | SW_DEVICES
+        | SW_GITIGNORE
+        | SW_SORT
+        | SW_CONTENTS_FIRST;
     guard_unit(|| {
         // SAFETY: the caller gives a scan that no other thread uses.
         let request = unsafe { &mut exclusive(scan)?.0 };
@@ -141,6 +158,8 @@ pub unsafe extern "C" fn sw_scan_set_options(scan: *mut ScanRequest, options: u3
         request.kernel_file_systems = options & SW_KERNEL_FILE_SYSTEMS != 0;
         request.devices = options & SW_DEVICES != 0;
         request.gitignore = options & SW_GITIGNORE != 0;
+        request.sort = options & SW_SORT != 0;
+        request.contents_first = options & SW_CONTENTS_FIRST != 0;
         Ok(())
     })
 }
@@ -177,6 +196,23 @@ pub unsafe extern "C" fn sw_scan_set_max_depth(scan: *mut ScanRequest, depth: u3
         // SAFETY: the caller gives a scan that no other thread uses.
         let scan = unsafe { exclusive(scan)? };
         scan.0.max_depth = Some(depth);
+        Ok(())
+    })
+}
+
+/// Give nothing above this depth; the directories there are read all the same.
+///
+/// 0 is the default. Rows name directories above it by their numbers, which come in no table.
+///
+/// # Safety
+///
+/// `scan` is of sw_scan_new.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_scan_set_min_depth(scan: *mut ScanRequest, depth: u32) -> c_int {
+    guard_unit(|| {
+        // SAFETY: the caller gives a scan that no other thread uses.
+        let scan = unsafe { exclusive(scan)? };
+        scan.0.min_depth = depth;
         Ok(())
     })
 }

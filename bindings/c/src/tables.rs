@@ -49,7 +49,8 @@ struct OwnedTable {
 /// Begins a scan that gives tables. sw_tables_close ends it.
 ///
 /// Each directory is a row of a table of directories, and any other entry one of a table of
-/// others, which have no `ids`. A directory comes before all that is below it, and an error
+/// others, which have no `ids`. With SW_SORT or SW_CONTENTS_FIRST a table has both, and
+/// UINT32_MAX among its `ids` for a row that is no directory. A directory comes before all that is below it, and an error
 /// comes after the directories above its entry. SW_OK, or SW_FAILED and NULL in `tables`.
 ///
 /// # Safety
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn sw_tables_error(tables: *const TablesHandle) -> *const 
 /// No worker opens a directory below it that none has opened. No later table has anything
 /// below it, and no error of it or below it comes, or counts in the report. For rows of the
 /// same table, sw_tables_is_skipped tells. SW_FAILED if no directory with that number can have
-/// come, and after SW_END.
+/// come, after SW_END, and with SW_CONTENTS_FIRST.
 ///
 /// # Safety
 ///
@@ -208,8 +209,8 @@ pub unsafe extern "C" fn sw_tables_skip(tables: *mut TablesHandle, directory: u3
         let (inner, process) = unsafe { (&mut (*tables).tables, (*tables).process) };
         process.check()?;
         let pruned = inner.ask(|tables| tables.prune(directory));
-        let pruned = pruned.unwrap_or(false);
-        (pruned.then_some(())).ok_or(Failure::Invalid("no directory with that number has come"))
+        let none = Failure::Invalid("no directory with that number has come");
+        pruned.unwrap_or(Err(none))
     })
 }
 

@@ -127,7 +127,7 @@ pub struct WalkHandle {
 /// Begins a scan. Entries come by sw_walk_next, and sw_walk_close ends it.
 ///
 /// Several threads scan. A directory comes before all that is below it; nothing else of
-/// the order is promised. A root that is missing is an error item at the end.
+/// the order is promised without SW_SORT and SW_CONTENTS_FIRST. A root that is missing is an error item at the end.
 ///
 /// SW_OK, or SW_FAILED and NULL in `walk`.
 ///
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn sw_walk_error(walk: *const WalkHandle) -> *const ErrorI
 /// Leaves out all that is below the directory that came last.
 ///
 /// No entry below it comes any more, and no worker opens a directory below it that none
-/// has opened. SW_FAILED if the last entry is no directory.
+/// has opened. SW_FAILED if the last entry is no directory, and with SW_CONTENTS_FIRST.
 ///
 /// # Safety
 ///
@@ -279,8 +279,8 @@ pub unsafe extern "C" fn sw_walk_skip(walk: *mut WalkHandle) -> c_int {
         // borrows that field alone, as above.
         let (walk, process) = unsafe { (&mut (*walk).walk, (*walk).process) };
         process.check()?;
-        let pruned = walk.scan_mut().is_some_and(Walk::prune);
-        (pruned.then_some(())).ok_or(Failure::Invalid("the last entry is no directory"))
+        let last = Failure::Invalid("the last entry is no directory");
+        walk.scan_mut().map_or(Err(last), Walk::prune)
     })
 }
 

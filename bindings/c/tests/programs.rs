@@ -203,6 +203,11 @@ fn wrong_use_is_a_failure() {
 }
 
 #[test]
+fn entries_come_in_the_order_that_was_asked_for() {
+    holds("order");
+}
+
+#[test]
 fn nothing_below_a_skipped_directory_of_a_table_comes() {
     holds("skipping");
 }
@@ -472,6 +477,7 @@ fn sanitizers_find_no_fault() {
         "skipping",
         "to_arrow",
         "readiness",
+        "order",
     ] {
         run(&behaviour, &[case.as_ref(), tree.as_ref()], true);
     }

@@ -51,6 +51,12 @@ pub struct Options {
     pub niceness: u32,
     /// How deep the scan goes.
     pub max_depth: Option<u32>,
+    /// Above which depth nothing is given.
+    pub min_depth: u32,
+    /// Whether entries come by path.
+    pub sort: bool,
+    /// Whether a directory comes after all that is below it.
+    pub contents_first: bool,
     /// Whether other file systems are left out.
     pub one_file_system: bool,
     /// Whether links stand for what they lead to.
@@ -313,6 +319,9 @@ fn request(root: &[u8], options: &Options) -> Result<Request> {
     request.threads = options.threads;
     request.niceness = options.niceness.min(19) as u8;
     request.max_depth = options.max_depth;
+    request.min_depth = options.min_depth;
+    request.sort = options.sort;
+    request.contents_first = options.contents_first;
     request.one_file_system = options.one_file_system;
     request.follow_links = options.follow_links;
     request.kernel_file_systems = options.kernel_file_systems;
@@ -361,7 +370,8 @@ impl Task for Next {
             };
             let mut pruned = self.1.lock().unwrap_or_else(PoisonError::into_inner);
             for id in pruned.drain(..) {
-                tables.prune(id);
+                // cursor.js has refused others.
+                let _ = tables.prune(id);
             }
             drop(pruned);
             match tables

@@ -25,7 +25,7 @@ async function names(options, root = tree) {
   return found.sort()
 }
 
-const NUMBERS = { threads: 2 ** 32 - 1, niceness: 19, maxDepth: 2 ** 32 - 1 }
+const NUMBERS = { threads: 2 ** 32 - 1, niceness: 19, maxDepth: 2 ** 32 - 1, minDepth: 2 ** 32 - 1 }
 
 async function refused(options, error) {
   await assert.rejects(statwalk.scan(tree, options).next(), error)
@@ -64,7 +64,7 @@ test('numbers mean what they say', async () => {
 })
 
 test('a flag is true or false', async () => {
-  for (const name of ['oneFileSystem', 'followLinks', 'kernelFileSystems', 'gitignore']) {
+  for (const name of ['oneFileSystem', 'followLinks', 'kernelFileSystems', 'gitignore', 'sort', 'contentsFirst']) {
     for (const value of ['no', 0, {}]) {
       const message = `${name} is true or false, and not ${inspect(value)}`
       await refused({ [name]: value }, { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE', message })

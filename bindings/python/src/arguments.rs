@@ -20,6 +20,9 @@ pub(crate) struct Options {
     columns: u32,
     threads: Option<u32>,
     max_depth: Option<u32>,
+    min_depth: Option<u32>,
+    sort: bool,
+    contents_first: bool,
     one_file_system: bool,
     follow_links: bool,
     kernel_file_systems: bool,
@@ -40,6 +43,9 @@ impl Options {
             columns,
             threads: None,
             max_depth: None,
+            min_depth: None,
+            sort: false,
+            contents_first: false,
             one_file_system: false,
             follow_links: false,
             kernel_file_systems: false,
@@ -61,6 +67,9 @@ impl Options {
             match &*name {
                 "threads" => made.threads = number()?,
                 "max_depth" => made.max_depth = number()?,
+                "min_depth" => made.min_depth = number()?,
+                "sort" => made.sort = flag()?,
+                "contents_first" => made.contents_first = flag()?,
                 "one_file_system" => made.one_file_system = flag()?,
                 "follow_links" => made.follow_links = flag()?,
                 "kernel_file_systems" => made.kernel_file_systems = flag()?,
@@ -177,6 +186,9 @@ fn of_directory(path: PathBuf, options: &Options) -> PyResult<Request> {
     }
     request.threads = options.threads.unwrap_or(0);
     request.max_depth = options.max_depth;
+    request.min_depth = options.min_depth.unwrap_or(0);
+    request.sort = options.sort;
+    request.contents_first = options.contents_first;
     request.one_file_system = options.one_file_system;
     request.follow_links = options.follow_links;
     request.kernel_file_systems = options.kernel_file_systems;

@@ -157,8 +157,9 @@ impl Scan {
             return Err(PyValueError::new_err(words));
         }
         match self.0.with(|entries| entries.walk.prune())? {
-            Some(true) => Ok(()),
-            _ => Err(PyValueError::new_err("the last entry is no directory")),
+            Some(Ok(())) => Ok(()),
+            Some(Err(failure)) => Err(PyValueError::new_err(failure.to_string())),
+            None => Err(PyValueError::new_err("the last entry is no directory")),
         }
     }
 

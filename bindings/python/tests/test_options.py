@@ -56,9 +56,9 @@ def test_a_number_that_means_nothing_is_named(
     def words(name: str) -> str:
         return f"{name} is a whole number from 0 to 4294967295, and not {re.escape(repr(value))}"
 
-    for name in ("threads", "max_depth"):
+    for name in ("threads", "max_depth", "min_depth"):
         for function in FUNCTIONS:
-            if name == "max_depth" and function in OF_THE_WHOLE:
+            if name != "threads" and function in OF_THE_WHOLE:
                 continue
             with pytest.raises(kind, match=words(name)):
                 function(tree, **{name: value})
@@ -83,8 +83,12 @@ def test_numbers_mean_what_they_say(tree: Path) -> None:
 
 
 def test_a_flag_is_true_or_false(tree: Path) -> None:
-    for name in ("one_file_system", "follow_links", "kernel_file_systems", "gitignore"):
+    of_entries = ("sort", "contents_first")
+    flags = ("one_file_system", "follow_links", "kernel_file_systems", "gitignore")
+    for name in flags + of_entries:
         for function in FUNCTIONS:
+            if name in of_entries and function in OF_THE_WHOLE:
+                continue
             with pytest.raises(TypeError, match=f"{name} is True or False, and not 'no'"):
                 function(tree, **{name: "no"})
 

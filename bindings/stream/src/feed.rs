@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Canceller, DirId, EntryError, Next, OrderedRows, Report, Rows, Scan};
+use statwalk_core::{
+    Canceller, DirId, EntryError, Next, OrderedRows, Report, Rows, Scan, Sequence,
+};
 
 use crate::failure::Failure;
 use crate::request::Request;
@@ -69,6 +71,7 @@ pub(crate) struct Feed {
     canceller: Option<Canceller>,
     report: Option<Report>,
     failure: Option<Failure>,
+    is_contents_first: bool,
 }
 
 impl OwnRows {
@@ -115,13 +118,19 @@ impl Drop for OwnRows {
 
 impl Feed {
     pub(crate) fn new(request: &Request) -> Result<Feed, Failure> {
-        Feed::of(&request.checked_scan()?)
+        Feed::in_sequence(&request.checked_scan()?, request.sequence())
     }
 
+    #[cfg(test)]
     pub(crate) fn of(scan: &Scan) -> Result<Feed, Failure> {
-        let source = Failure::catch(|| scan.ordered_rows())?.map_err(Failure::Begin)?;
+        Feed::in_sequence(scan, Sequence::new())
+    }
+
+    fn in_sequence(scan: &Scan, sequence: Sequence) -> Result<Feed, Failure> {
+        let source = Failure::catch(|| scan.ordered_rows_in(sequence))?.map_err(Failure::Begin)?;
         Ok(Feed {
             canceller: source.canceller(),
+            is_contents_first: sequence == sequence.contents_first(),
             source: Some(Box::new(source)),
             process: std::process::id(),
             report: None,
@@ -134,14 +143,23 @@ impl Feed {
         self.source.as_deref()
     }
 
-    /// Leaves out what is below a directory, if its number has come.
-    pub(crate) fn prune(&mut self, id: DirId) -> bool {
-        match &mut self.source {
+    /// Leaves out what is below a directory. Absent, or of a number that has not come, is
+    /// `otherwise`.
+    pub(crate) fn prune(
+        &mut self,
+        id: Option<DirId>,
+        otherwise: &'static str,
+    ) -> Result<(), Failure> {
+        let (rows, id) = match (&mut self.source, id) {
+            _ if self.is_contents_first => {
+                let words = "nothing can be skipped with contents first: all below a directory comes before it";
+                return Err(Failure::Invalid(words));
+            }
             // A worker that does not exist in the child of a fork may hold a lock.
-            _ if self.process != std::process::id() => false,
-            Some(rows) => rows.skip(id),
-            None => false,
-        }
+            (Some(rows), Some(id)) if self.process == std::process::id() => (rows, id),
+            _ => return Err(Failure::Invalid(otherwise)),
+        };
+        (rows.skip(id).then_some(())).ok_or(Failure::Invalid(otherwise))
     }
 
     pub(crate) fn canceller(&self) -> Option<&Canceller> {

@@ -65,7 +65,7 @@ pub fn number_refused(name: &str, most: u32, value: &str) -> String {
 }
 
 /// All options, in the order of the documentation.
-pub const OPTIONS: [ScanOption; 9] = [
+pub const OPTIONS: [ScanOption; 12] = [
     ScanOption {
         meaning: "The number of threads; 0 lets the scan decide.",
         kind: OptionKind::Number {
@@ -94,6 +94,34 @@ pub const OPTIONS: [ScanOption; 9] = [
             "max_depth",
             "maxDepth",
             "withMaxDepth",
+        ],
+    },
+    ScanOption {
+        meaning: "Give nothing above this depth; the directories there are read all the same.",
+        kind: OptionKind::Number {
+            most: u32::MAX,
+            default: Some(0),
+        },
+        names: [
+            "sw_scan_set_min_depth",
+            "min_depth",
+            "minDepth",
+            "withMinDepth",
+        ],
+    },
+    ScanOption {
+        meaning: "Sort names within a directory by their bytes, and go into each at once.",
+        kind: OptionKind::Flag,
+        names: ["SW_SORT", "sort", "sort", "withSort"],
+    },
+    ScanOption {
+        meaning: "Give a directory after all that is below it, and sort names.",
+        kind: OptionKind::Flag,
+        names: [
+            "SW_CONTENTS_FIRST",
+            "contents_first",
+            "contentsFirst",
+            "withContentsFirst",
         ],
     },
     ScanOption {

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use statwalk_core::{Error, SymlinkPolicy};
+use statwalk_core::{Error, Sequence, SymlinkPolicy};
 use statwalk_core::{Exclusions, Fields, KernelFileSystems, MountCrossing, Scan, Source};
 
 use crate::failure::Failure;
@@ -29,6 +29,13 @@ pub struct Request {
     pub niceness: u8,
     /// How deep the scan goes: entries of a root have depth 1.
     pub max_depth: Option<u32>,
+    /// Above which depth nothing is given.
+    pub min_depth: u32,
+    /// Whether names within a directory are in their order, and all that is below a directory
+    /// comes right after it.
+    pub sort: bool,
+    /// The same, but a directory comes after all that is below it.
+    pub contents_first: bool,
     /// Whether other file systems are left out.
     pub one_file_system: bool,
     /// Whether symbolic links stand for what they lead to.
@@ -54,6 +61,9 @@ impl Request {
             threads: 0,
             niceness: 0,
             max_depth: None,
+            min_depth: 0,
+            sort: false,
+            contents_first: false,
             one_file_system: false,
             follow_links: false,
             kernel_file_systems: false,
@@ -127,6 +137,18 @@ impl Request {
             )),
             false => Ok(self.scan()),
         }
+    }
+
+    /// The sequence of entries.
+    pub(crate) fn sequence(&self) -> Sequence {
+        let mut sequence = Sequence::new().min_depth(self.min_depth);
+        if self.sort {
+            sequence = sequence.sorted();
+        }
+        if self.contents_first {
+            sequence = sequence.contents_first();
+        }
+        sequence
     }
 
     pub(crate) fn scan(&self) -> Scan {

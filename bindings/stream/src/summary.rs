@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Canceller, Outcome, Running, Sink};
+use statwalk_core::{Canceller, Outcome, Running, Sequence, Sink};
 
 use crate::failure::Failure;
 use crate::request::Request;
@@ -26,8 +26,14 @@ impl<S: Sink> Summary<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL, or if a pattern ends with a slash.
+    /// Returns an error if a root holds a NUL, if a pattern ends with a slash, and for options
+    /// that sums do not have: an order and a least depth.
     pub fn new(request: &Request, sink: S) -> Result<Summary<S>, Failure> {
+        if request.sequence() != Sequence::new() {
+            return Err(Failure::Invalid(
+                "sums have neither an order nor a depth from which on they count",
+            ));
+        }
         let scan = request.checked_scan()?.errors_kept(ERRORS_MAX);
         let running = Failure::catch(|| scan.start(sink))?.map_err(Failure::Begin)?;
         Ok(Summary {

@@ -42,6 +42,9 @@ struct Form {
 
 /// Directories or other entries: up to 16,384 rows and 4 MiB, and a single row at least.
 ///
+/// In a sequence by path a table has both, and those that are no directory have `u32::MAX` for
+/// a number.
+///
 /// One without rows has ends of directories.
 #[derive(Debug)]
 pub struct Table {
@@ -184,14 +187,18 @@ impl Tables {
         self.feed.rows().map(OrderedRows::skipped)
     }
 
-    /// Leaves out what is below a directory of a table that came. Answers whether the number
-    /// is that of such a directory.
+    /// Leaves out what is below a directory of a table that came.
     ///
     /// Workers do not open directories below it that they have not opened. No later table has
     /// anything below it, and no error of it or below it comes or counts any more. Of the same
     /// table [`is_skipped`](Self::is_skipped) tells what is below it.
-    pub fn prune(&mut self, directory: u32) -> bool {
-        DirId::from_index(directory as usize).is_some_and(|id| self.feed.prune(id))
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the number is that of no such directory, and with contents first.
+    pub fn prune(&mut self, directory: u32) -> Result<(), Failure> {
+        let id = DirId::from_index(directory as usize);
+        (self.feed).prune(id, "no directory with that number has come")
     }
 
     /// Whether a directory was pruned, or one above it, by its number. It speaks of the table

@@ -217,14 +217,18 @@ fn nothing_below_a_pruned_directory_comes() {
             Step::Value(()) => {
                 let name = String::from_utf8_lossy(walk.entry().name()).into_owned();
                 let is_directory = walk.entry().state.is_some();
-                assert_eq!(name == "a" && walk.prune(), name == "a", "{is_directory}");
+                assert_eq!(
+                    name == "a" && walk.prune().is_ok(),
+                    name == "a",
+                    "{is_directory}"
+                );
                 names.push(name);
             }
             Step::End => break,
             other => panic!("{other:?}"),
         }
     }
-    assert!(!walk.prune());
+    assert!(walk.prune().is_err());
     names.remove(0);
     names.sort();
     assert_eq!(names, ["a", "e", "f", "file"]);
@@ -249,7 +253,7 @@ fn no_worker_opens_what_is_below_a_pruned_directory_of_a_table() {
         true
     });
     let mut tables = Tables::of(Feed::of(&scan).unwrap(), &Request::new("."));
-    assert!(!tables.prune(u32::MAX));
+    assert!(tables.prune(u32::MAX).is_err());
     let mut pruned = Some(pruned);
     let mut names = Vec::new();
     loop {
@@ -259,7 +263,7 @@ fn no_worker_opens_what_is_below_a_pruned_directory_of_a_table() {
                 for (row, &id) in directories.ids.iter().enumerate() {
                     names.push(directories.columns.name(row).to_vec());
                     if names.last().is_some_and(|name| name == b"a") {
-                        assert!(tables.prune(id));
+                        tables.prune(id).unwrap();
                         pruned = None;
                     }
                 }
@@ -310,7 +314,8 @@ fn a_directory_is_pruned_between_two_of_its_tables() {
                 root = root.or(table.directories().ids.first().copied());
                 count += table.columns().len();
                 if table.columns().len() > 1 {
-                    assert!(tables.prune(root.unwrap()) && tables.is_skipped(root.unwrap()));
+                    tables.prune(root.unwrap()).unwrap();
+                    assert!(tables.is_skipped(root.unwrap()));
                 }
             }
             Step::End => break,
@@ -398,6 +403,180 @@ fn unknown_columns_are_refused() {
     assert!(!request.set_columns(1 << 30));
     assert!(request.set_columns(PATH));
     assert!(Walk::new(&Request::new("a\0b")).is_err());
+}
+
+/// By recursion over sorted names.
+fn by_name(path: &std::path::Path, is_contents_first: bool, out: &mut Vec<Vec<u8>>) {
+    use std::os::unix::ffi::OsStrExt;
+    let own = path.as_os_str().as_bytes().to_vec();
+    if !path.symlink_metadata().unwrap().is_dir() {
+        return out.push(own);
+    }
+    if !is_contents_first {
+        out.push(own.clone());
+    }
+    let mut paths: Vec<_> = std::fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+    paths
+        .iter()
+        .for_each(|path| by_name(path, is_contents_first, out));
+    if is_contents_first {
+        out.push(own);
+    }
+}
+
+/// Paths with their depths, as a walk gives them and as tables do.
+fn in_sequence(request: &Request) -> [Vec<Vec<u8>>; 2] {
+    let mut walk = Walk::new(request).unwrap();
+    let mut of_walk = Vec::new();
+    loop {
+        match walk.next_within(LONG).unwrap() {
+            Step::Value(()) => {
+                let entry = walk.entry();
+                let is_directory = entry.attributes.kind == FileType::Directory;
+                assert_eq!(entry.state.is_some(), is_directory);
+                assert!(entry.path().ends_with(entry.name()));
+                of_walk.push(entry.path().to_vec());
+            }
+            Step::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut tables = Tables::new(request).unwrap();
+    let mut of_tables = Vec::new();
+    loop {
+        match tables.next_within(LONG).unwrap() {
+            Step::Value(table) => {
+                let ids = &table.directories().ids;
+                for (row, &id) in ids.iter().enumerate() {
+                    let kind = table.columns().kinds[row];
+                    assert_eq!(id == u32::MAX, kind != FileType::Directory.number());
+                    of_tables.push(path_of(&table, row));
+                }
+                assert_eq!(ids.len(), table.columns().len());
+                let children = arrow::TableType::of(request).table(table);
+                let children = children.column_by_name("child").unwrap();
+                let nulls = ids_without(children);
+                assert!(nulls);
+            }
+            Step::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    [of_walk, of_tables]
+}
+
+/// Whether no number is that of what is no directory.
+fn ids_without(children: &std::sync::Arc<dyn arrow_array::Array>) -> bool {
+    let numbers = children.as_primitive::<arrow_array::types::UInt32Type>();
+    numbers.iter().flatten().all(|number| number != u32::MAX)
+}
+
+#[test]
+fn a_sequence_by_path_is_the_same_in_walks_and_tables() {
+    let scratch = Scratch::new().unwrap();
+    let trees = trees::named().into_iter();
+    for (name, tree) in trees.filter(|(name, _)| *name != "deep") {
+        let dir = scratch.path().join(name);
+        tree.materialise(&dir).unwrap();
+        for is_contents_first in [false, true] {
+            let mut expected = Vec::new();
+            by_name(&dir, is_contents_first, &mut expected);
+            for threads in [1, 4] {
+                let mut request = everything(&dir);
+                (request.threads, request.sort) = (threads, !is_contents_first);
+                request.contents_first = is_contents_first;
+                for found in in_sequence(&request) {
+                    assert!(found == expected, "{name} {threads}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_above_the_least_depth_comes() {
+    let scratch = Scratch::new().unwrap();
+    for path in ["a/b/c", "d"] {
+        std::fs::create_dir_all(scratch.path().join(path)).unwrap();
+        std::fs::write(scratch.path().join(path).join("file"), "").unwrap();
+    }
+    for (min_depth, max_depth, count) in [
+        (0, 9, 7),
+        (1, 9, 6),
+        (2, 9, 4),
+        (3, 3, 1),
+        (5, 9, 0),
+        (3, 1, 0),
+    ] {
+        let mut request = everything(scratch.path());
+        (request.min_depth, request.max_depth) = (min_depth, Some(max_depth));
+        let mut walk = Walk::new(&request).unwrap();
+        let mut found = 0;
+        while let Step::Value(()) = walk.next_within(LONG).unwrap() {
+            assert!(walk.entry().depth >= min_depth);
+            found += 1;
+        }
+        assert_eq!(found, count, "{min_depth} {max_depth}");
+        assert!(walk.finish().unwrap().is_complete());
+        request.sort = true;
+        assert_eq!(in_sequence(&request).map(|found| found.len()), [count; 2]);
+    }
+    let mut request = Request::new(scratch.path());
+    request.min_depth = 1;
+    assert!(Summary::new(&request, Totals::new()).is_err());
+}
+
+#[test]
+fn nothing_is_skipped_with_contents_first() {
+    let scratch = Scratch::new().unwrap();
+    std::fs::create_dir_all(scratch.path().join("a/b")).unwrap();
+    let mut request = Request::new(scratch.path());
+    request.contents_first = true;
+    let mut walk = Walk::new(&request).unwrap();
+    assert!(matches!(walk.next_within(LONG).unwrap(), Step::Value(())));
+    assert_eq!(walk.entry().name(), b"b");
+    let words = walk.prune().unwrap_err().to_string();
+    assert!(
+        words.starts_with("nothing can be skipped with contents first"),
+        "{words}"
+    );
+    let mut tables = Tables::new(&request).unwrap();
+    let Step::Value(table) = tables.next_within(LONG).unwrap() else {
+        panic!("there are three rows");
+    };
+    assert_eq!(
+        tables
+            .prune(table.directories().ids[0])
+            .unwrap_err()
+            .to_string(),
+        words
+    );
+}
+
+#[test]
+fn what_is_pruned_by_path_does_not_come() {
+    let scratch = Scratch::new().unwrap();
+    for path in ["a/b/c", "a/d", "e/f"] {
+        std::fs::create_dir_all(scratch.path().join(path)).unwrap();
+        std::fs::write(scratch.path().join(path).join("file"), "").unwrap();
+    }
+    let mut request = Request::new(scratch.path());
+    request.sort = true;
+    let mut walk = Walk::new(&request).unwrap();
+    let mut names = Vec::new();
+    while let Step::Value(()) = walk.next_within(LONG).unwrap() {
+        let name = String::from_utf8_lossy(walk.entry().name()).into_owned();
+        assert_eq!(
+            walk.entry().name() == b"a",
+            name == "a" && walk.prune().is_ok()
+        );
+        names.push(name);
+    }
+    assert_eq!(names[1..], ["a", "e", "f", "file"]);
 }
 
 /// A shell completes `build/`, and that left out nothing.

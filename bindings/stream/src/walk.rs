@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Attributes, DirId, DirState, Errno, Fields};
+use statwalk_core::{Attributes, Columns, DirId, DirState, Errno, Fields, Rows};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step, ends};
@@ -181,7 +181,7 @@ impl Walk {
             }
             while self.next_entry < entries {
                 self.next_entry += 1;
-                if self.give_entry(self.next_entry - 1) {
+                if self.give_entry(self.next_entry - 1, Rows::entries) {
                     return true;
                 }
             }
@@ -197,6 +197,11 @@ impl Walk {
         let (Some(rows), Some(known)) = (&self.rows, self.feed.rows()) else {
             return false;
         };
+        // In a sequence by path, other entries are among the directories.
+        if rows.get().directories().directory(row).is_none() {
+            return self.give_entry(row, |rows| &rows.directories().columns);
+        }
+        self.run = None;
         let directory = rows.get().directories().row(row);
         if directory
             .parent
@@ -224,11 +229,11 @@ impl Walk {
     }
 
     /// Makes an entry the current one, unless the caller does not want it.
-    fn give_entry(&mut self, row: usize) -> bool {
+    fn give_entry(&mut self, row: usize, columns: fn(&Rows) -> &Columns) -> bool {
         let Some(rows) = &self.rows else {
             return false;
         };
-        let columns = rows.get().entries();
+        let columns = columns(rows.get());
         let dir = columns.dir(row);
         let run = match self.run {
             Some(run) if run.dir == dir && (dir.is_some() || run.root == columns.dirs[row]) => run,
@@ -275,13 +280,17 @@ impl Walk {
         }
     }
 
-    /// Leaves out all that is below the directory that came last. Answers whether the
-    /// last entry was a directory.
+    /// Leaves out all that is below the directory that came last.
     ///
     /// No entry below it comes any more, and workers do not open directories below it
     /// that they have not opened.
-    pub fn prune(&mut self) -> bool {
-        self.prunable.take().is_some_and(|id| self.feed.prune(id))
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the last entry was no directory, and with contents first.
+    pub fn prune(&mut self) -> Result<(), Failure> {
+        let last = self.prunable.take();
+        self.feed.prune(last, "the last entry is no directory")
     }
 }
 

@@ -161,7 +161,9 @@ fn functions_of_python_have_them() {
             !line.is_empty() && !line.starts_with("fields:") && !line.starts_with("onerror:")
         });
         let is_whole = matches!(function, "du" | "top" | "stats");
-        let wanted = named(Language::Python).filter(|&(name, _)| !is_whole || name != "max_depth");
+        let of_entries = ["max_depth", "min_depth", "sort", "contents_first"];
+        let wanted =
+            named(Language::Python).filter(|(name, _)| !is_whole || !of_entries.contains(name));
         let wanted = wanted.map(|(name, option)| match option.kind {
             OptionKind::Flag => format!("{name}: bool = False,"),
             OptionKind::Number { .. } => format!("{name}: int | None = None,"),

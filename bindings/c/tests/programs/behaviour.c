@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +204,82 @@ static int one_directory(const char *root) {
     }
     CHECK(count == entries_in(root) - 2);
     CHECK(sw_walk_close(walk, NULL) == SW_OK);
+    return 0;
+}
+
+// Whether a walk has these paths, each with a line break.
+static int has_paths(const char *root, uint32_t options, uint32_t min_depth, const char *paths) {
+    size_t size = 0;
+    char *text;
+    FILE *out = open_memstream(&text, &size);
+    sw_scan *scan = sw_scan_new(root);
+    sw_walk *walk;
+    const sw_entry *entry;
+    int got;
+    if (sw_scan_set_options(scan, options) || sw_scan_set_min_depth(scan, min_depth)
+        || sw_walk_open(scan, &walk))
+        return 0;
+    sw_scan_free(scan);
+    while ((got = sw_walk_next(walk, &entry)) > 0)
+        fprintf(out, "%s\n", got == SW_VALUE ? entry->path + strlen(root) : "error");
+    fclose(out);
+    int has = sw_walk_close(walk, NULL) == SW_OK && got == SW_END && strcmp(text, paths) == 0;
+    free(text);
+    return has;
+}
+
+static int order(const char *root) {
+    char base[4096];
+    snprintf(base, sizeof base, "%s/order", root);
+    const char *made[] = {"", "/b", "/b/z", "/b/y", "/a.c", "/a", "/a/c", "/a/c/d"};
+    for (size_t at = 0; at < sizeof made / sizeof *made; at++) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s%s", base, made[at]);
+        CHECK(mkdir(path, 0700) == 0);
+    }
+    const char *sorted = "\n/a\n/a/c\n/a/c/d\n/a.c\n/b\n/b/y\n/b/z\n";
+    const char *last = "/a/c/d\n/a/c\n/a\n/a.c\n/b/y\n/b/z\n/b\n\n";
+    for (int times = 0; times < 3; times++) {
+        CHECK(has_paths(base, SW_SORT, 0, sorted));
+        CHECK(has_paths(base, SW_CONTENTS_FIRST, 0, last));
+        CHECK(has_paths(base, SW_SORT, 2, "/a/c\n/a/c/d\n/b/y\n/b/z\n"));
+        CHECK(has_paths(base, SW_SORT, 9, ""));
+    }
+    sw_scan *scan = sw_scan_new(base);
+    sw_walk *walk;
+    const sw_entry *entry;
+    CHECK(sw_scan_set_options(scan, SW_SORT) == SW_OK && sw_walk_open(scan, &walk) == SW_OK);
+    CHECK(sw_walk_next(walk, &entry) == SW_VALUE && sw_walk_next(walk, &entry) == SW_VALUE);
+    CHECK(strcmp(entry->name, "a") == 0 && sw_walk_skip(walk) == SW_OK);
+    CHECK(sw_walk_next(walk, &entry) == SW_VALUE && strcmp(entry->name, "a.c") == 0);
+    sw_walk_close(walk, NULL);
+    // Nothing is left to skip.
+    CHECK(sw_scan_set_options(scan, SW_CONTENTS_FIRST) == SW_OK);
+    CHECK(sw_walk_open(scan, &walk) == SW_OK);
+    CHECK(sw_walk_next(walk, &entry) == SW_VALUE && entry->type == SW_DIRECTORY);
+    CHECK(sw_walk_skip(walk) == SW_FAILED && strstr(sw_failure(NULL), "contents first"));
+    sw_walk_close(walk, NULL);
+    // A table has directories and others.
+    char file[4200];
+    snprintf(file, sizeof file, "%s/a/file", base);
+    fclose(fopen(file, "w"));
+    CHECK(sw_scan_set_options(scan, SW_SORT) == SW_OK);
+    sw_tables *tables;
+    sw_table *table;
+    CHECK(sw_tables_open(scan, &tables) == SW_OK);
+    int got;
+    size_t files = 0, rows = 0;
+    while ((got = sw_tables_next(tables, -1, &table)) > 0) {
+        CHECK(got == SW_VALUE);
+        for (size_t row = 0; row < table->len; row++) {
+            CHECK((table->ids[row] == UINT32_MAX) == (table->types[row] == SW_FILE));
+            files += table->types[row] == SW_FILE;
+        }
+        rows += table->len;
+        sw_table_free(table);
+    }
+    CHECK(got == SW_END && files == 1 && rows == 9 && sw_tables_close(tables, NULL) == SW_OK);
+    sw_scan_free(scan);
     return 0;
 }
 
@@ -648,6 +725,7 @@ int main(int argc, char **argv) {
         {"unreadable", unreadable}, {"ending_thread", ending_thread},
         {"limits", limits},         {"skipping", skipping},
         {"to_arrow", to_arrow},     {"readiness", readiness},
+        {"order", order},
     };
     if (argc < 3) return 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

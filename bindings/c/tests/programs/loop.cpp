@@ -30,6 +30,18 @@ int main(int argc, char **argv) {
     }
     if (found != expected || found.empty()) return failed("other entries");
     if (!walk.finish().is_complete) return failed("incomplete");
+    // By path, from the entries of the root on.
+    std::string before;
+    statwalk::walk sorted(statwalk::scan(root).options(SW_SORT).min_depth(1));
+    for (const statwalk::item &item : sorted) {
+        if (item.error()) return failed(item.error()->message);
+        // A slash is less than all other bytes of a name.
+        std::string path(item.path());
+        for (char &byte : path)
+            if (byte == '/') byte = 0;
+        if (item.entry().depth == 0 || path <= before) return failed("another order");
+        before = path;
+    }
     // A loop that is left ends the scan with its walk.
     {
         statwalk::walk early{statwalk::scan(root)};

@@ -154,6 +154,9 @@ def scan(
     onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None = None,
     threads: int | None = None,
     max_depth: int | None = None,
+    min_depth: int | None = None,
+    sort: bool = False,
+    contents_first: bool = False,
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
@@ -164,8 +167,9 @@ def scan(
 
     Of several paths, each that is no directory is an entry itself.
 
-    A directory comes before all that is below it; nothing else of the order is promised.
-    `skip()` of the iterator leaves out what is below the directory that came last.
+    A directory comes before all that is below it; nothing else of the order is promised, unless
+    you ask for `sort`. `skip()` of the iterator leaves out what is below the directory that came
+    last; with `contents_first` it is a `ValueError`.
     Leaving the loop ends the scan when the iterator goes away, `close()` or `with` at once.
 
     An entry that cannot be read is an `OSError` with an `operation`. `onerror` is a
@@ -176,6 +180,9 @@ def scan(
 
     - `threads`: The number of threads; 0 lets the scan decide.
     - `max_depth`: How deep the scan goes: a root has depth 0, and its entries have depth 1.
+    - `min_depth`: Give nothing above this depth; the directories there are read all the same.
+    - `sort`: Sort names within a directory by their bytes, and go into each at once.
+    - `contents_first`: Give a directory after all that is below it, and sort names.
     - `one_file_system`: Stay on the file system of the root.
     - `follow_links`: A symbolic link stands for what it leads to, and nothing is listed twice.
     - `kernel_file_systems`: Enter /proc and its like, which are left out otherwise.
@@ -191,6 +198,9 @@ def scan(
         exclude,
         threads=threads,
         max_depth=max_depth,
+        min_depth=min_depth,
+        sort=sort,
+        contents_first=contents_first,
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
@@ -206,6 +216,9 @@ def batches(
     onerror: Callable[[OSError], object] | None = None,
     threads: int | None = None,
     max_depth: int | None = None,
+    min_depth: int | None = None,
+    sort: bool = False,
+    contents_first: bool = False,
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
@@ -231,6 +244,9 @@ def batches(
         known=_COLUMNS,
         threads=threads,
         max_depth=max_depth,
+        min_depth=min_depth,
+        sort=sort,
+        contents_first=contents_first,
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
@@ -247,6 +263,9 @@ def table(
     onerror: Callable[[OSError], object] | None = None,
     threads: int | None = None,
     max_depth: int | None = None,
+    min_depth: int | None = None,
+    sort: bool = False,
+    contents_first: bool = False,
     one_file_system: bool = False,
     follow_links: bool = False,
     kernel_file_systems: bool = False,
@@ -266,6 +285,9 @@ def table(
         onerror=onerror,
         threads=threads,
         max_depth=max_depth,
+        min_depth=min_depth,
+        sort=sort,
+        contents_first=contents_first,
         one_file_system=one_file_system,
         follow_links=follow_links,
         kernel_file_systems=kernel_file_systems,
@@ -398,6 +420,8 @@ def walk(
     names. Removing a name from a list saves its tuples. What is below it may have been read
     by then; `scan` and its `skip` save that, too. It looks at each directory again
     when its turn comes, so it does not go through a link that has taken its place.
+
+    For names in order, sort the lists, as with `os.walk`.
 
     >>> for directory, directories, names in walk("."):
     ...     directories.clear()

@@ -268,7 +268,7 @@ impl TableType {
         let dirs = std::mem::take(&mut columns.dirs);
         let has_dir = std::mem::take(&mut columns.has_dir);
         let dirs = numbers::<UInt32Type>(dirs, has_dir);
-        let ids = ids.map_or_else(|| NO_IDS.slice(0, rows), UInt32Array::from);
+        let ids = ids.map_or_else(|| NO_IDS.slice(0, rows), of_directories);
         let kinds = std::mem::take(&mut columns.kinds).into();
         let mut child = |part: &Part| -> ArrayRef {
             match part {
@@ -291,6 +291,15 @@ impl TableType {
         RecordBatch::try_new_with_options(self.schema_ref(), children, &options)
             .expect("the columns are of the type")
     }
+}
+
+/// The numbers of directories. Others are among them in a sequence by path.
+fn of_directories(ids: Vec<u32>) -> UInt32Array {
+    let nulls = ids.contains(&u32::MAX).then(|| {
+        let is_one = BooleanBuffer::collect_bool(ids.len(), |row| ids[row] != u32::MAX);
+        NullBuffer::new(is_one)
+    });
+    UInt32Array::new(ids.into(), nulls)
 }
 
 /// Values of bytes, one after another.

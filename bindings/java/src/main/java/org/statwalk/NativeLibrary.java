@@ -56,6 +56,7 @@ final class NativeLibrary {
     private final Function scanOptions = new Function("sw_scan_set_options");
     private final Function scanThreads = new Function("sw_scan_set_threads");
     private final Function scanDepth = new Function("sw_scan_set_max_depth");
+    private final Function scanMinDepth = new Function("sw_scan_set_min_depth");
     private final Function scanExclude = new Function("sw_scan_exclude");
     private final Function scanFree = new Function("sw_scan_free");
     private final Function open = new Function("sw_tables_open");
@@ -221,6 +222,9 @@ final class NativeLibrary {
                 }
                 if (options.maxDepth != Integer.MAX_VALUE) {
                     check(scanDepth.status(scan, options.maxDepth));
+                }
+                if (options.minDepth != 0) {
+                    check(scanMinDepth.status(scan, options.minDepth));
                 }
                 for (byte[] pattern : options.excluded) {
                     check(scanExclude.status(scan, text(arena, pattern)));

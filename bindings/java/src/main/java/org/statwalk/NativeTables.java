@@ -179,8 +179,8 @@ final class NativeTables implements Tables {
 
     /** A root was a directory before the scan. If a file has taken its place, that is an error. */
     private void reportFiles(Rows rows) {
-        for (int row = 0; rows.ids == null && rows.hasDir != null && row < rows.length; row++) {
-            if (rows.isRoot(row)) {
+        for (int row = 0; rows.hasDir != null && row < rows.length; row++) {
+            if (rows.isRoot(row) && !rows.isDirectory(row)) {
                 onError.accept(new EntryError(rows.name(row), EntryError.OPEN, EntryError.ENOTDIR,
                         handle.library.reason(EntryError.ENOTDIR)));
             }

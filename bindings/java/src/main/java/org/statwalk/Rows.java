@@ -9,6 +9,8 @@ import java.util.Map;
 /** Columns of a table, copied to the heap: one copy for thousands of entries. */
 final class Rows {
     private static final byte SYMLINK = 2;
+    /** The number of an entry that is no directory, in a table that has both. */
+    private static final int NO_DIRECTORY = -1;
     private static final LinkOption[] FOLLOW = {};
     private static final LinkOption[] NO_FOLLOW = {LinkOption.NOFOLLOW_LINKS};
 
@@ -17,7 +19,7 @@ final class Rows {
     /** Whether entries stand for what links lead to. */
     boolean followsLinks;
     int length;
-    /** Of directories: their numbers; null for other entries. */
+    /** Of directories: their numbers; null in a table of other entries. */
     int[] ids;
     /** Of directories: the root that each belongs to. */
     int[] roots;
@@ -67,6 +69,11 @@ final class Rows {
 
     boolean isRoot(int row) {
         return !bit(hasDir, row);
+    }
+
+    /** Whether a row has a number of a directory. */
+    boolean isDirectory(int row) {
+        return ids != null && ids[row] != NO_DIRECTORY;
     }
 
     /** Why the system has refused the attributes of a row; null where it has not. */

@@ -103,14 +103,14 @@ final class Scan implements AutoCloseable {
         if (rows.isRoot(at)) {
             return false;
         }
-        // Only directories can lie below one that was skipped since their table came.
+        // A table without directories came after those above, which were asked about.
         if (rows.ids == null || options.prune == null) {
             return true;
         }
         if (hasSkipped && tables.isSkipped(rows.dirs[at])) {
             return false;
         }
-        if (options.prune.test(new AttributedPath(rows, at))) {
+        if (rows.isDirectory(at) && options.prune.test(new AttributedPath(rows, at))) {
             tables.skip(rows.ids[at]);
             hasSkipped = true;
         }

@@ -25,14 +25,17 @@ public final class ScanOptions {
     private static final int FOLLOW_LINKS = 1 << 1;
     private static final int KERNEL_FILE_SYSTEMS = 1 << 2;
     private static final int GITIGNORE = 1 << 4;
+    private static final int SORT = 1 << 5;
+    private static final int CONTENTS_FIRST = 1 << 6;
     /** No bit of statwalk.h: it asks for fewer columns. */
     private static final int NAMES_ALONE = 1 << 31;
 
     /** All of the tree, and an exception at the end of an incomplete scan. */
     public static final ScanOptions DEFAULT =
-            new ScanOptions(Integer.MAX_VALUE, 0, 0, List.of(), null, null);
+            new ScanOptions(Integer.MAX_VALUE, 0, 0, 0, List.of(), null, null);
 
     final int maxDepth;
+    final int minDepth;
     final int threads;
     private final int flags;
     final List<byte[]> excluded;
@@ -43,12 +46,18 @@ public final class ScanOptions {
 
     private ScanOptions(
             int maxDepth,
+            int minDepth,
             int threads,
             int flags,
             List<byte[]> excluded,
             Consumer<? super FileSystemException> onError,
             Predicate<? super AttributedPath> prune) {
+        if (prune != null && (flags & CONTENTS_FIRST) != 0) {
+            throw new IllegalArgumentException("nothing can be left out by withPrune with"
+                    + " withContentsFirst: all below a directory comes before it");
+        }
         this.maxDepth = maxDepth;
+        this.minDepth = minDepth;
         this.threads = threads;
         this.flags = flags;
         this.excluded = excluded;
@@ -78,7 +87,7 @@ public final class ScanOptions {
     }
 
     private ScanOptions with(int flag) {
-        return new ScanOptions(maxDepth, threads, flags | flag, excluded, onError, prune);
+        return new ScanOptions(maxDepth, minDepth, threads, flags | flag, excluded, onError, prune);
     }
 
     /** The number of threads; 0 lets the scan decide.
@@ -88,7 +97,7 @@ public final class ScanOptions {
      * @throws IllegalArgumentException for a negative number */
     public ScanOptions withThreads(int count) {
         requireNotNegative("threads", count);
-        return new ScanOptions(maxDepth, count, flags, excluded, onError, prune);
+        return new ScanOptions(maxDepth, minDepth, count, flags, excluded, onError, prune);
     }
 
     /** How deep the scan goes: a root has depth 0, and its entries have depth 1.
@@ -98,7 +107,34 @@ public final class ScanOptions {
      * @throws IllegalArgumentException for a negative number */
     public ScanOptions withMaxDepth(int depth) {
         requireNotNegative("maxDepth", depth);
-        return new ScanOptions(depth, threads, flags, excluded, onError, prune);
+        return new ScanOptions(depth, minDepth, threads, flags, excluded, onError, prune);
+    }
+
+    /** Give nothing above this depth; the directories there are read all the same.
+     *
+     * @param depth the depth
+     * @return the options
+     * @throws IllegalArgumentException for a negative number */
+    public ScanOptions withMinDepth(int depth) {
+        requireNotNegative("minDepth", depth);
+        return new ScanOptions(maxDepth, depth, threads, flags, excluded, onError, prune);
+    }
+
+    /** Sort names within a directory by their bytes, and go into each at once.
+     *
+     * <p>A parallel stream has no order all the same.
+     *
+     * @return the options */
+    public ScanOptions withSort() {
+        return with(SORT);
+    }
+
+    /** Give a directory after all that is below it, and sort names.
+     *
+     * @return the options
+     * @throws IllegalArgumentException with {@link #withPrune}: nothing could be left out */
+    public ScanOptions withContentsFirst() {
+        return with(CONTENTS_FIRST);
     }
 
     /** Stay on the file system of the root.
@@ -134,7 +170,7 @@ public final class ScanOptions {
      */
     public ScanOptions withExclude(String... patterns) {
         List<byte[]> given = Stream.of(patterns).map(PathBytes::ofPattern).toList();
-        return new ScanOptions(maxDepth, threads, flags, given, onError, prune);
+        return new ScanOptions(maxDepth, minDepth, threads, flags, given, onError, prune);
     }
 
     /** Leave out what .gitignore files name, by the rules of git.
@@ -166,7 +202,7 @@ public final class ScanOptions {
      * @return the options
      */
     public ScanOptions withOnError(Consumer<? super FileSystemException> consumer) {
-        return new ScanOptions(maxDepth, threads, flags, excluded, consumer, prune);
+        return new ScanOptions(maxDepth, minDepth, threads, flags, excluded, consumer, prune);
     }
 
     /**
@@ -178,8 +214,9 @@ public final class ScanOptions {
      * after the directories above it.
      *
      * @param decision answers with true where everything below a directory is left out
-     * @return the options */
+     * @return the options
+     * @throws IllegalArgumentException with {@link #withContentsFirst} */
     public ScanOptions withPrune(Predicate<? super AttributedPath> decision) {
-        return new ScanOptions(maxDepth, threads, flags, excluded, onError, decision);
+        return new ScanOptions(maxDepth, minDepth, threads, flags, excluded, onError, decision);
     }
 }

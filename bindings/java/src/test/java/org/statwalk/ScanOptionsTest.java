@@ -13,7 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -48,6 +51,8 @@ class ScanOptionsTest {
             String words = " is a whole number from 0 on, and not " + number;
             assertEquals("maxDepth" + words, assertThrows(IllegalArgumentException.class,
                     () -> ScanOptions.DEFAULT.withMaxDepth(number)).getMessage());
+            assertEquals("minDepth" + words, assertThrows(IllegalArgumentException.class,
+                    () -> ScanOptions.DEFAULT.withMinDepth(number)).getMessage());
             assertEquals("threads" + words, assertThrows(IllegalArgumentException.class,
                     () -> ScanOptions.DEFAULT.withThreads(number)).getMessage());
             assertEquals("maxDepth" + words, assertThrows(IllegalArgumentException.class,
@@ -90,6 +95,76 @@ class ScanOptionsTest {
         }
         assertEquals(Set.of(), names(ScanOptions.DEFAULT.withMaxDepth(0)));
         assertEquals(Set.of("a", "keep.c"), names(ScanOptions.DEFAULT.withMaxDepth(1)));
+    }
+
+    /** The paths below a directory by sorted names. */
+    private static void byName(Path directory, boolean isContentsFirst, List<Path> found)
+            throws IOException {
+        List<Path> below;
+        try (Stream<Path> listed = Files.list(directory)) {
+            below = listed.sorted(Comparator.comparing(path -> path.getFileName().toString())).toList();
+        }
+        for (Path path : below) {
+            if (!isContentsFirst) {
+                found.add(path);
+            }
+            if (Files.isDirectory(path)) {
+                byName(path, isContentsFirst, found);
+            }
+            if (isContentsFirst) {
+                found.add(path);
+            }
+        }
+    }
+
+    private List<Path> paths(ScanOptions options) throws IOException {
+        try (Stream<AttributedPath> entries = Statwalk.walk(tree, options)) {
+            return entries.map(AttributedPath::path).toList();
+        }
+    }
+
+    @Test
+    void entriesComeByPath() throws IOException {
+        Random random = new Random(1);
+        List<Path> directories = new ArrayList<>(List.of(tree));
+        for (int number = 0; number < 300; number++) {
+            Path above = directories.get(random.nextInt(directories.size()));
+            Path path = above.resolve("zyxcba".charAt(random.nextInt(6)) + "-." + number);
+            if (random.nextInt(10) < 4) {
+                directories.add(Files.createDirectory(path));
+            } else {
+                Files.createFile(path);
+            }
+        }
+        for (int threads : new int[] {1, 2, 7}) {
+            ScanOptions options = ScanOptions.DEFAULT.withThreads(threads);
+            List<Path> sorted = new ArrayList<>();
+            byName(tree, false, sorted);
+            assertEquals(sorted, paths(options.withSort()));
+            List<Path> deep = sorted.stream()
+                    .filter(path -> path.getNameCount() - tree.getNameCount() >= 3).toList();
+            assertEquals(deep, paths(options.withSort().withMinDepth(3)));
+            assertEquals(Set.copyOf(deep), Set.copyOf(paths(options.withMinDepth(3))));
+            assertEquals(List.of(), paths(options.withMinDepth(1_000)));
+            List<Path> contentsFirst = new ArrayList<>();
+            byName(tree, true, contentsFirst);
+            assertEquals(contentsFirst, paths(options.withContentsFirst()));
+            List<Path> top = sorted.stream()
+                    .filter(path -> path.getParent().equals(tree)).toList();
+            assertEquals(top, paths(options.withSort().withPrune(directory -> true)));
+        }
+    }
+
+    @Test
+    void nothingIsLeftOutWithContentsFirst() {
+        ScanOptions first = ScanOptions.DEFAULT.withContentsFirst();
+        ScanOptions prune = ScanOptions.DEFAULT.withPrune(directory -> false);
+        String words = "nothing can be left out by withPrune with withContentsFirst: all below a"
+                + " directory comes before it";
+        assertEquals(words, assertThrows(IllegalArgumentException.class,
+                () -> first.withPrune(directory -> false)).getMessage());
+        assertEquals(words, assertThrows(IllegalArgumentException.class,
+                prune::withContentsFirst).getMessage());
     }
 
     @Test
