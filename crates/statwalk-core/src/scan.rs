@@ -282,6 +282,10 @@ impl Scan {
     /// attributes are wanted. Whether another file system begins there is found out only
     /// where they are stat'ed anyway.
     ///
+    /// Where a second mount or a followed link leads to a directory, its bytes count once. A way
+    /// that is shorter opens a directory at which the real way ended, and it has no bytes there.
+    /// One that is longer opens nothing anew, so the depth counts along the real way.
+    ///
     /// ```
     /// use statwalk_core::{Scan, Totals};
     /// let outcome = Scan::new(".").max_depth(0).run(&Totals::new())?;

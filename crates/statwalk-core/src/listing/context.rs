@@ -28,7 +28,7 @@ pub(crate) struct ScanContext<D> {
     pub(super) budget: Arc<DescriptorBudget>,
     /// The visited directories, if one can be reached by two ways.
     pub(super) visited: InodeSet,
-    /// Those that were delivered at the depth limit, where links are followed.
+    /// Those that were delivered at the depth limit, if one can be reached by two ways.
     at_limit: InodeSet,
     /// Roots that an earlier root has reached.
     reached_roots: Vec<AtomicBool>,
@@ -238,9 +238,19 @@ impl<D: DirectorySource> ScanContext<D> {
             && root_here.is_some_and(|&(other, there)| other != root && there == mount)
     }
 
-    /// Whether links are followed, and a directory at the depth limit was delivered before.
-    pub(super) fn is_shown_already(&self, id: FileId) -> bool {
-        self.options.follows && (self.visited.contains(id) || !self.at_limit.insert(id))
+    /// Whether a directory at the depth limit was delivered before, by another way.
+    pub(super) fn is_shown_already(&self, id: FileId, mount: MountMark) -> bool {
+        let is_remembered = mount.shared || self.options.follows;
+        is_remembered && (self.visited.contains(id) || !self.at_limit.insert(id))
+    }
+
+    /// Whether the bytes of a directory count where an earlier way ended at the depth limit.
+    ///
+    /// Second mounts and links come after all that is real (`order/agenda.rs`).
+    pub(super) fn counts_at_limit(&self, id: FileId, mount: MountMark) -> bool {
+        self.options.max_depth < u32::MAX
+            && (mount.shared || self.options.follows)
+            && self.at_limit.contains(id)
     }
 
     /// Notes a visit to a directory that can be a root.

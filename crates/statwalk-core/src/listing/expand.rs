@@ -172,7 +172,7 @@ impl<D: DirectorySource> Lister<D> {
             && !self.context.visited.contains(target.id())
             && !(self.context).is_left_to_other_root(target.id(), target.mount(), parent.root)
             && (parent.depth + 1 < self.context.options.max_depth
-                || !self.context.is_shown_already(target.id()))
+                || !self.context.is_shown_already(target.id(), parent.mount))
         {
             let (root, depth) = (parent.root, parent.depth + 1);
             if self.context.options.refuses(&place, root, depth) {
@@ -362,7 +362,7 @@ impl<D: DirectorySource> Lister<D> {
         let base = (reopened.as_ref().or(parent.handle.get()))
             .expect("a closed directory was opened again");
         if is_limit {
-            return self.child_at_limit(base, &place, sight, out);
+            return self.child_at_limit(base, &parent, offset, sight, out);
         }
         let opened = self.open_child(base, &parent, &place, sight, out);
         let (fd, is_crossed) = match opened {
@@ -404,13 +404,13 @@ impl<D: DirectorySource> Lister<D> {
     fn child_at_limit(
         &mut self,
         base: &DirHandle,
-        place: &Place,
+        holder: &Arc<OpenParent>,
+        offset: u32,
         sight: Sight,
         out: &mut dyn Outlet,
     ) -> Fate {
-        let Place::Child(parent, _) = place else {
-            return Fate::Open;
-        };
+        let parent = &holder.dir;
+        let place = &Place::Child(Arc::clone(parent), offset);
         let (root, depth) = (parent.root, parent.depth + 1);
         let found = self.context.source.stat_entry(base, place.name());
         let found = match found.map_err(Into::into) {
@@ -443,7 +443,17 @@ impl<D: DirectorySource> Lister<D> {
         if (self.context).is_left_to_other_root(found.id(), found.mount(), root) {
             return Fate::Settled;
         }
-        if self.context.is_shown_already(found.id()) {
+        let mut mount = parent.mount;
+        if found.mount() != mount.id {
+            mount.id = found.mount();
+            mount.shared = self.context.is_reached_twice(mount.id);
+            // The same way wins in every scan.
+            if mount.shared && sight != Sight::Deferred {
+                out.defer(holder, offset);
+                return Fate::Open;
+            }
+        }
+        if self.context.is_shown_already(found.id(), mount) {
             self.left_standing(place, root, depth, DirState::Crossing, out);
             out.note(root, Note::Crossing);
             return Fate::Settled;

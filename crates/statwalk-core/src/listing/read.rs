@@ -167,6 +167,9 @@ impl<D: DirectorySource> Lister<D> {
             }
             if context.options.wanted.need_stat() {
                 attributes = found.attributes(context.options.wanted);
+                if context.counts_at_limit(found.id(), mount) {
+                    attributes = attributes.without_bytes();
+                }
                 before = Some(found.change_stamp());
             }
         }

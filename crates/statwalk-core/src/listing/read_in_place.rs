@@ -487,7 +487,7 @@ impl<D: DirectorySource> Lister<D> {
             if context.is_left_to_other_root(node.id, dir.mount.id, dir.root) {
                 return Err(End::Delivered(Fate::Settled));
             }
-            if context.is_shown_already(node.id) {
+            if context.is_shown_already(node.id, dir.mount) {
                 self.left_standing(dir.place, dir.root, dir.depth, DirState::Crossing, out);
                 out.note(dir.root, Note::Crossing);
                 return Err(End::Delivered(Fate::Settled));
@@ -495,6 +495,10 @@ impl<D: DirectorySource> Lister<D> {
             self.at_limit(dir.place, dir.root, dir.depth, &found, out);
             return Err(End::Delivered(Fate::Settled));
         }
+        let found = match context.counts_at_limit(node.id, dir.mount) {
+            true => found.without_bytes(),
+            false => found,
+        };
         Ok(dir.begin(self, node, found, out))
     }
 

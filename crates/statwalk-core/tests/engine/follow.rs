@@ -357,3 +357,25 @@ fn a_directory_at_the_depth_limit_counts_once() {
     let sum = u128::from(real.iter().sum::<u64>());
     assert_eq!(sizes(&outcome.output[0]).allocated_bytes, sum);
 }
+
+/// The real directory lies at the limit, and a link leads to it from above: what is in it
+/// is within the limit on that way, and its own bytes counted twice.
+#[test]
+fn a_directory_at_the_limit_that_a_link_opens_has_its_bytes_once() {
+    let scratch = Scratch::new().unwrap();
+    let root = scratch.path().join("root");
+    let real = root.join("a/real");
+    std::fs::create_dir_all(&real).unwrap();
+    std::fs::write(real.join("file"), [1; 10]).unwrap();
+    symlink("a/real", root.join("link")).unwrap();
+    let paths = [&root, &root.join("a"), &real, &real.join("file")];
+    let sum = paths.iter().map(|path| u128::from(allocated(path))).sum();
+    for threads in [1, 3] {
+        let scan = following(&root, threads).max_depth(2);
+        let outcome = scan.run(&Totals::new()).unwrap();
+        let found = outcome.output[0];
+        assert_eq!((found.dirs, found.files, found.symlinks), (4, 1, 0));
+        assert_eq!(sizes(&found).allocated_bytes, sum);
+        assert!(outcome.report.is_complete());
+    }
+}

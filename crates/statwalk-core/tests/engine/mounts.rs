@@ -3,6 +3,7 @@
 //! Real file systems, mounts within mounts, and directories that are mounted twice.
 
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,9 +17,10 @@ use statwalk_testkit::mounts::{
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
 
+use super::devices::needs_device;
 use super::harness::agreement::{check, check_totals};
 use super::harness::listing::Listing;
-use super::harness::{ENTER, THREADS, text};
+use super::harness::{ENTER, THREADS, sizes, text};
 
 const STAY: Options<'_> = Options {
     one_file_system: true,
@@ -48,7 +50,6 @@ fn agree(dir: &Path) {
 
 /// No two directories that were listed are the same inode, nor two names equal.
 fn listed_once(dir: &Path) {
-    use std::os::unix::fs::MetadataExt;
     for threads in THREADS {
         let outcome = Scan::new(dir)
             .threads(threads)
@@ -182,6 +183,64 @@ fn a_second_mount_waits_where_links_are_followed() {
             let found = outcome.output[0];
             assert_eq!((found.dirs, found.files), (13, 1), "{threads} {follow:?}");
             assert_eq!(outcome.report.sum().crossings, 8);
+        }
+    }
+}
+
+/// Nothing looked at who a directory at the depth limit is, so its bytes counted by each way.
+#[test]
+fn a_directory_that_is_mounted_twice_counts_once_at_the_depth_limit() {
+    let scratch = Scratch::new().unwrap();
+    for source in [Source::Posix, Source::Ext4] {
+        let at = scratch.subdirectory(&format!("{source:?}")).unwrap();
+        let mounted = match source {
+            Source::Ext4 => Some(or_skip!(FileSystem::Ext4.mount(&at))),
+            _ => None,
+        };
+        if let Some(mounted) = &mounted {
+            or_skip!(needs_device(mounted));
+        }
+        let dir = at.join("t");
+        let real = dir.join("x/real");
+        std::fs::create_dir_all(real.join("below")).unwrap();
+        std::fs::write(real.join("below/file"), [0; 10]).unwrap();
+        for place in ["m", "x/m"] {
+            std::fs::create_dir(dir.join(place)).unwrap();
+        }
+        if let Some(mounted) = &mounted {
+            mounted.settle().unwrap();
+        }
+        let _places = ["m", "x/m"].map(|place| bind(&real, &dir.join(place)).unwrap());
+        let now = std::time::SystemTime::now() + std::time::Duration::from_secs(86_400);
+        let bytes = |names: &[&str]| -> u128 {
+            let one = |name: &&str| std::fs::symlink_metadata(dir.join(name)).unwrap();
+            let blocks = names
+                .iter()
+                .map(one)
+                .map(|found| u128::from(found.blocks()));
+            blocks.sum::<u128>() * 512
+        };
+        let all = ["", "x", "x/real", "x/real/below", "x/real/below/file"];
+        // At a depth of 2, `m` leads to `below`, and the real way ends above it. Further down
+        // the real way leads there, and the mounts show nothing of their own.
+        for (depth, bytes, dirs, crossings) in [
+            (1, bytes(&all[..3]), 3, 0),
+            (2, bytes(&all[..4]), 6, 1),
+            (3, bytes(&all[..4]), 6, 2),
+            (4, bytes(&all), 6, 2),
+        ] {
+            for threads in THREADS {
+                for follow in [SymlinkPolicy::Keep, SymlinkPolicy::Follow] {
+                    let scan = Scan::new(&dir).source(source).as_of(now).threads(threads);
+                    let scan = scan.max_depth(depth).symlinks(follow);
+                    let outcome = scan.run(&Totals::new()).unwrap();
+                    let found = outcome.output[0];
+                    let told = format!("{source:?}, depth {depth}, {threads} {follow:?}");
+                    assert_eq!(sizes(&found).allocated_bytes, bytes, "{told}");
+                    assert_eq!(found.dirs, dirs, "{told}");
+                    assert_eq!(outcome.report.sum().crossings, crossings, "{told}");
+                }
+            }
         }
     }
 }
