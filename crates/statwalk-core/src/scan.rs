@@ -161,7 +161,7 @@ impl Scan {
 
     /// A scan of several trees, one after another. An entry that several of them reach
     /// belongs to the first. Where [`max_depth`](Self::max_depth) is set, a root within
-    /// another tree is left to itself.
+    /// another tree is left to itself, and so is one at which the other tree enters no mount.
     ///
     /// Relative paths lead from the working directory of the process when the scan begins,
     /// also if that is another one later.

@@ -15,7 +15,8 @@
 //! - An entry is a name in a directory. A directory is the one that its device
 //!   and inode number name; it is listed where it is met first: roots in their
 //!   order, within a root in path order. Met again through another mount it is a
-//!   crossing. Met again by another argument it is not counted at all.
+//!   crossing. Met again by another argument it is not counted at all, and a mount that is
+//!   not entered is left to its argument, too.
 //! - An inode that is not a directory counts its bytes at the first of its names
 //!   in this order, whatever `st_nlink` says. A bind mount of a file is one more name.
 //! - With `one_file_system`, an entry with another mount id and another `st_dev` than the
@@ -169,6 +170,8 @@ struct Walk<'o> {
     listed: HashMap<FileId, u64>,
     /// Names that belong to an entry.
     names: HashSet<Name>,
+    /// The arguments, as their mounts show them.
+    arguments: HashSet<Place>,
     links: BTreeMap<(usize, InPathOrder), PendingLink>,
 }
 
@@ -180,11 +183,18 @@ impl<'o> Walk<'o> {
             roots: Vec::new(),
             listed: HashMap::new(),
             names: HashSet::new(),
+            arguments: HashSet::new(),
             links: BTreeMap::new(),
         }
     }
 
     fn run(mut self, roots: &[PathBuf]) -> io::Result<NaiveReport> {
+        for root in roots {
+            if let Ok(metadata) = self.root_metadata(root) {
+                let (id, mount) = (file_id(&metadata), mount_id(root, &metadata)?);
+                self.arguments.insert(Place { id, mount });
+            }
+        }
         for (index, root) in roots.iter().enumerate() {
             let path = root.as_os_str().as_bytes().to_vec();
             self.roots.push(RootReport {
@@ -311,6 +321,19 @@ impl<'o> Walk<'o> {
                 true => NotEntered::ListedElsewhere,
                 false => NotEntered::Crossing,
             });
+        }
+        let is_left_out = begins_a_mount
+            && match not_entered {
+                Some(NotEntered::Crossing) => self.options.one_file_system && is_other_device,
+                Some(NotEntered::KernelFileSystem) => true,
+                _ => false,
+            };
+        // It is another argument.
+        if is_left_out && self.arguments.contains(&place) {
+            if let Some(name) = name_of_root(path, metadata)? {
+                self.names.remove(&name);
+            }
+            return Ok(());
         }
         match not_entered {
             Some(NotEntered::Crossing) => self.counts(here.root).crossings += 1,

@@ -112,8 +112,9 @@ impl Listed {
                 }
             }
             if let Some(roots) = roots_here
-                && context.visit_other(roots, name.to_bytes(), dir.mount.id, dir.root)
-                    == Visit::OtherRoot
+                && (context.is_root_left_out(roots, fd, name, dir.shown())
+                    || context.visit_other(roots, name.to_bytes(), dir.mount.id, dir.root)
+                        == Visit::OtherRoot)
             {
                 continue;
             }

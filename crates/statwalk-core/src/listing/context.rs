@@ -220,6 +220,23 @@ impl<D: DirectorySource> ScanContext<D> {
                 .is_ok_and(|found| self.options.leaves_out(found.shown(), holder))
     }
 
+    /// Whether an entry begins a mount that is left out here, and is a root: that delivers it.
+    pub(super) fn is_root_left_out(
+        &self,
+        roots: &NamedRoots,
+        dir: &DirHandle,
+        name: &CStr,
+        holder: Shown,
+    ) -> bool {
+        roots.contains_key(name.to_bytes()) && self.is_left_out(dir, name, holder)
+    }
+
+    /// Whether a directory that is left out here is another root, which delivers it.
+    pub(super) fn is_other_root(&self, id: FileId, mount: u64, root: u32) -> bool {
+        let root_here = self.options.roots.directories.get(&id);
+        root_here.is_some_and(|&(other, there)| other != root && there == mount)
+    }
+
     /// Notes a visit to a directory.
     pub(super) fn visit(&self, id: FileId, mount: MountMark, root: u32, depth: u32) -> Visit {
         let visit = self.visit_of_root(id, mount.id, root, depth);
@@ -233,9 +250,7 @@ impl<D: DirectorySource> ScanContext<D> {
     /// Whether a directory is left to another root, because the depth is limited: from
     /// there the scan goes deeper.
     pub(super) fn is_left_to_other_root(&self, id: FileId, mount: u64, root: u32) -> bool {
-        let root_here = self.options.roots.directories.get(&id);
-        self.options.max_depth < u32::MAX
-            && root_here.is_some_and(|&(other, there)| other != root && there == mount)
+        self.options.max_depth < u32::MAX && self.is_other_root(id, mount, root)
     }
 
     /// Whether a directory at the depth limit was delivered before, by another way.

@@ -421,11 +421,9 @@ impl<D: DirectorySource> Lister<D> {
             Err(failure) => {
                 // A mount that shuts out this user is left out all the same.
                 let seen = self.context.source.recognise(base, place.name());
-                if seen.is_ok_and(|seen| self.leaves_out(&seen, parent, base)) {
-                    self.left_standing(place, root, depth, DirState::Crossing, out);
-                    out.note(root, Note::Crossing);
-                } else {
-                    self.unreadable_child(place, None, failure, out);
+                match seen.ok().filter(|seen| self.leaves_out(seen, parent, base)) {
+                    Some(seen) => self.crossing(place, &seen, root, depth, out),
+                    None => self.unreadable_child(place, None, failure, out),
                 }
                 return Fate::Settled;
             }
@@ -436,8 +434,7 @@ impl<D: DirectorySource> Lister<D> {
             return Fate::Settled;
         }
         if self.leaves_out(&found, parent, base) {
-            self.left_standing(place, root, depth, DirState::Crossing, out);
-            out.note(root, Note::Crossing);
+            self.crossing(place, &found, root, depth, out);
             return Fate::Settled;
         }
         if (self.context).is_left_to_other_root(found.id(), found.mount(), root) {
@@ -581,8 +578,7 @@ impl<D: DirectorySource> Lister<D> {
         let fd = match outcome {
             Ok(fd) => fd,
             Err(NotOpened::OtherMount | NotOpened::Automount) if !is_same_mount => {
-                self.left_standing(place, root, depth, DirState::Crossing, out);
-                out.note(root, Note::Crossing);
+                self.crossing(place, &found, root, depth, out);
                 return Crossing::Stays(Fate::Settled);
             }
             Err(refusal) => return Crossing::Refused(refusal),
@@ -590,6 +586,9 @@ impl<D: DirectorySource> Lister<D> {
         if !self.context.options.enters_kernel_file_systems
             && let Some(file_system) = self.context.source.kernel_file_system(&fd)
         {
+            if (self.context).is_other_root(found.id(), found.mount(), root) {
+                return Crossing::Stays(Fate::Settled);
+            }
             self.left_standing(place, root, depth, DirState::Excluded, out);
             out.note(root, Note::Excluded);
             out.left_out(place.path(), file_system);
@@ -618,6 +617,22 @@ impl<D: DirectorySource> Lister<D> {
             Some(Elsewhere::Not) | None => {}
         }
         Crossing::Entered(fd)
+    }
+
+    /// Delivers a mount that the scan does not enter, unless it is a root, which does.
+    fn crossing(
+        &mut self,
+        place: &Place,
+        found: &D::Stat,
+        root: u32,
+        depth: u32,
+        out: &mut dyn Outlet,
+    ) {
+        if (self.context).is_other_root(found.id(), found.mount(), root) {
+            return;
+        }
+        self.left_standing(place, root, depth, DirState::Crossing, out);
+        out.note(root, Note::Crossing);
     }
 
     /// Whether the files that a mount shows count in other directories, too.

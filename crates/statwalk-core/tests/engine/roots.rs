@@ -5,13 +5,16 @@
 use std::path::{Path, PathBuf};
 
 use statwalk_core::{
-    Errno, Exclusions, Fields, RootTotals, Scan, Source, SymlinkPolicy, Totals, TreeSink,
+    Errno, Exclusions, Fields, LinkPolicy, MountCrossing, RootTotals, Scan, Source, SymlinkPolicy,
+    Totals, TreeSink,
 };
+use statwalk_testkit::mounts::{FileSystem, bind};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::unprivileged::as_ordinary_user;
 use statwalk_testkit::{Scratch, or_skip, trees};
 
 use super::harness::agreement::check;
+use super::harness::listing::Listing;
 use super::harness::{child, made};
 use crate::harness::sizes;
 
@@ -414,4 +417,51 @@ fn a_root_that_a_pattern_leaves_out_takes_nothing_from_a_later_one() {
     let file = dir.join("file");
     let scan = Scan::of([file, dir.join("")]).exclusions(exclusions.glob(b"*e").unwrap());
     assert_eq!(scan.run(&Totals::new()).unwrap().output[1].entries, 1);
+}
+
+/// A mount that the first root leaves out stood there as a directory without bytes, and again
+/// as the root; a file that is mounted lost its bytes. du counts each once, by its root.
+#[test]
+fn a_mount_that_is_left_out_belongs_to_its_root() {
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.path().join("m");
+    std::fs::create_dir_all(dir.join("mp")).unwrap();
+    std::fs::write(dir.join("file"), "").unwrap();
+    let _mounted = or_skip!(FileSystem::Tmpfs.mount(&dir.join("mp")));
+    std::fs::write(dir.join("mp/below"), [1; 5000]).unwrap();
+    let other = scratch.subdirectory("other").unwrap();
+    let _other = or_skip!(FileSystem::Tmpfs.mount(&other));
+    std::fs::write(other.join("file"), [1; 5000]).unwrap();
+    let _file = or_skip!(bind(&other.join("file"), &dir.join("file")));
+    let roots = [dir.clone(), dir.join("mp"), dir.join("file")];
+    for roots in permutations(&roots) {
+        let stay = Options {
+            one_file_system: true,
+            ..Options::default()
+        };
+        check(&roots, &stay, &[1, 3]);
+        let mut du = std::process::Command::new("du");
+        let du = du.args(["-xlc", "-B1"]).args(&roots).output().unwrap();
+        let sum = String::from_utf8(du.stdout).unwrap();
+        let sum = sum.lines().last().unwrap().split('\t').next().unwrap();
+        for threads in [1, 3] {
+            let scan = Scan::of(&roots).crossing(MountCrossing::Stay);
+            let scan = scan.threads(threads).links(LinkPolicy::Each);
+            let outcome = scan.run(&Totals::new()).unwrap();
+            let bytes = |root: &RootTotals| sizes(root).allocated_bytes;
+            let bytes: u128 = outcome.output.iter().map(bytes).sum();
+            assert_eq!(bytes.to_string(), sum, "{roots:?}");
+            assert_eq!(outcome.report.sum().crossings, 0, "{roots:?}");
+            for depth in [1, u32::MAX] {
+                for listing in [Listing::with_sizes(), Listing::of_names()] {
+                    let found = scan.clone().max_depth(depth).run(&listing).unwrap().output;
+                    let mut paths: Vec<_> = found.iter().map(|entry| &entry.path).collect();
+                    paths.sort_unstable();
+                    let count = paths.len();
+                    paths.dedup();
+                    assert_eq!((count, paths.len()), (4, 4), "{roots:?} {depth}");
+                }
+            }
+        }
+    }
 }
