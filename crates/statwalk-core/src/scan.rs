@@ -107,6 +107,8 @@ pub struct Scan {
     kernel_file_systems: KernelFileSystems,
     exclusions: Exclusions,
     dir_filter: Option<DirFilter>,
+    /// Whether a root within another tree is left to itself, however deep the scan goes.
+    roots_apart: bool,
     max_depth: u32,
     withheld_max: usize,
     names_max: usize,
@@ -160,8 +162,9 @@ impl Scan {
     }
 
     /// A scan of several trees, one after another. An entry that several of them reach
-    /// belongs to the first. Where [`max_depth`](Self::max_depth) is set, a root within
-    /// another tree is left to itself, and so is one at which the other tree enters no mount.
+    /// belongs to the first. A root within another tree is left to itself where
+    /// [`max_depth`](Self::max_depth) is set or the caller can [skip](Self::skip_dirs), and
+    /// where the other tree enters no mount.
     ///
     /// Relative paths lead from the working directory of the process when the scan begins,
     /// also if that is another one later.
@@ -176,6 +179,7 @@ impl Scan {
             kernel_file_systems: KernelFileSystems::default(),
             exclusions: Exclusions::default(),
             dir_filter: None,
+            roots_apart: false,
             max_depth: u32::MAX,
             withheld_max: WITHHELD_MAX,
             names_max: NAMES_MAX,
@@ -352,6 +356,12 @@ impl Scan {
     #[doc(hidden)]
     pub fn as_of(mut self, time: SystemTime) -> Scan {
         self.as_of = Some(time);
+        self
+    }
+
+    /// Leaves each root that lies within another tree to itself.
+    pub(crate) fn with_roots_apart(mut self) -> Scan {
+        self.roots_apart = true;
         self
     }
 
@@ -560,6 +570,7 @@ impl Scan {
             shortcuts: Shortcuts::of(wanted, &self.exclusions, follows, &roots),
             exclusions: self.exclusions.clone(),
             dir_filter: self.dir_filter.clone(),
+            roots_apart: self.roots_apart || self.max_depth < u32::MAX,
             max_depth: self.max_depth,
             withheld_max: self.withheld_max,
             names_max: self.names_max,

@@ -61,8 +61,12 @@ impl SkippedDirs {
 impl Scan {
     /// Opens none of these directories, nor what is below them, as soon as they are noted.
     /// Those that workers are reading, they read to the end.
+    ///
+    /// A root within another tree is left to itself: a directory above it that is skipped
+    /// must not take it along, or leave it, as time has it.
     pub fn skip_dirs(self, skipped: &SkippedDirs) -> Scan {
         let known = skipped.clone();
-        self.filter_dir(move |dir| known.is_empty() || !known.has(dir.root(), &dir.path()))
+        let scan = self.with_roots_apart();
+        scan.filter_dir(move |dir| known.is_empty() || !known.has(dir.root(), &dir.path()))
     }
 }

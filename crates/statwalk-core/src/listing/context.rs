@@ -247,10 +247,10 @@ impl<D: DirectorySource> ScanContext<D> {
         visit
     }
 
-    /// Whether a directory is left to another root, because the depth is limited: from
-    /// there the scan goes deeper.
+    /// Whether a directory is left to another root: from there the scan goes deeper, or goes
+    /// on where the caller skips what is above.
     pub(super) fn is_left_to_other_root(&self, id: FileId, mount: u64, root: u32) -> bool {
-        self.options.max_depth < u32::MAX && self.is_other_root(id, mount, root)
+        self.options.roots_apart && self.is_other_root(id, mount, root)
     }
 
     /// Whether a directory at the depth limit was delivered before, by another way.
@@ -276,6 +276,7 @@ impl<D: DirectorySource> ScanContext<D> {
             Some(&(other, _)) if other < root => Visit::Again,
             Some(&(other, _)) if other == root && depth > 0 => Visit::Again,
             _ if self.is_left_to_other_root(id, mount, root) => Visit::OtherRoot,
+            Some(&(other, _)) if other > root && self.options.roots_apart => Visit::Again,
             Some(&(other, _)) if other > root => {
                 self.reached_roots[other as usize].store(true, Ordering::Relaxed);
                 Visit::First
@@ -296,7 +297,7 @@ impl<D: DirectorySource> ScanContext<D> {
         let is_told_apart = self.options.mounts == EnteredMounts::None;
         let found = named.get(name);
         match found.filter(|&&(_, there)| !is_told_apart || there == mount) {
-            Some(&(other, _)) if other < root => Visit::OtherRoot,
+            Some(&(other, _)) if other < root || self.options.roots_apart => Visit::OtherRoot,
             Some(&(other, _)) => {
                 self.reached_roots[other as usize].store(true, Ordering::Relaxed);
                 Visit::First

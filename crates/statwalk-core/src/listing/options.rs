@@ -54,6 +54,9 @@ pub(crate) struct ScanOptions {
     pub(crate) exclusions: Exclusions,
     /// The subdirectories that are listed at all.
     pub(crate) dir_filter: Option<DirFilter>,
+    /// Whether a root within another tree is left to itself, because the scan goes on there
+    /// where the other tree ends.
+    pub(crate) roots_apart: bool,
     /// The depth from which on directories are not listed.
     pub(crate) max_depth: u32,
     /// Up to how many entries of a directory are withheld until it has been verified

@@ -360,3 +360,55 @@ fn nothing_below_a_skipped_directory_comes_or_is_an_error() {
         );
     }
 }
+
+/// Whether a skip took a root below along was a matter of time: the workers had read it, or
+/// they had not.
+#[test]
+fn a_skip_leaves_other_roots_alone() {
+    let scratch = scratch_in_memory();
+    let above = scratch.path().join("a");
+    let (root, other) = (above.join("x/root"), above.join("mounted"));
+    for dir in [&root, &other] {
+        std::fs::create_dir_all(dir).unwrap();
+    }
+    for file in [above.join("file"), above.join("entry"), root.join("entry")] {
+        std::fs::write(file, "").unwrap();
+    }
+    let bound = statwalk_testkit::mounts::bind(&root, &other);
+    let roots = [above.clone(), root.clone(), above.join("file")];
+    for threads in [1, 4] {
+        for is_late in [false, true] {
+            let scan = Scan::of(&roots).fields(Fields::NAME).threads(threads);
+            let mut all = scan.ordered_rows().unwrap();
+            if is_late {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let mut found = Vec::new();
+            loop {
+                let rows = match all.next_within(Duration::from_secs(60)) {
+                    Next::Value(rows) => rows,
+                    Next::End => break,
+                    other => panic!("{other:?}"),
+                };
+                let of = rows.directories();
+                for row in (0..of.len()).map(|row| of.row(row)) {
+                    found.extend(row.parent.is_none().then(|| row.name.to_vec()));
+                    if row.name == above.as_os_str().as_encoded_bytes() {
+                        assert!(all.skip(row.id));
+                    }
+                }
+                let of = all.without_skipped(rows);
+                let of = of.entries();
+                found.extend((0..of.len()).map(|row| of.name(row).to_vec()));
+            }
+            let paths = roots.iter().map(|root| root.as_os_str());
+            let mut expected: Vec<_> = paths.map(|path| path.as_encoded_bytes().to_vec()).collect();
+            expected.push(b"entry".to_vec());
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{threads} workers, late: {is_late}");
+            assert!(all.finish().is_complete());
+        }
+    }
+    drop(bound);
+}

@@ -43,6 +43,7 @@ fn context(tree: MemoryTree) -> Arc<ScanContext<Memory>> {
         shortcuts: Shortcuts::of(wanted, &exclusions, false, &roots),
         exclusions,
         dir_filter: None,
+        roots_apart: false,
         max_depth: u32::MAX,
         withheld_max: 8,
         names_max: 8,
