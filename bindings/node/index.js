@@ -8,7 +8,7 @@ const fs = require('node:fs')
 const { Entry, UndecodablePathError } = require('./entry.js')
 const { IncompleteScanError, systemError } = require('./errors.js')
 const { fieldBits, Stream, Sum } = require('./native.js')
-const { bytesOf, checked, checkOthers } = require('./options.js')
+const { checked, checkOthers, Root } = require('./options.js')
 const { Reading, SyncReading } = require('./reading.js')
 const { Scan, SyncScan } = require('./scan.js')
 const { sumOf } = require('./sum.js')
@@ -38,34 +38,41 @@ function wishes(fields, options) {
 const followed = (root, isLink) => (isLink ? Buffer.concat([root, Buffer.from('/')]) : root)
 const endsWithSlash = (root) => root.at(-1) === 0x2f
 
-/** The error of fs.opendir, which forgets the path in some releases of Node. */
+/** By the call of fs, the operation of its error. */
+const OPERATIONS = { opendir: 'open', lstat: 'stat', stat: 'follow' }
+
+/**
+ * The error of fs with the path as it was given: fs.opendir forgets it in some releases of
+ * Node, and was called with a longer one.
+ */
 function notOpened(error, root) {
-  return error.syscall === 'opendir' ? systemError(error.errno, 'open', root) : error
+  const operation = OPERATIONS[error.syscall]
+  return operation === undefined ? error : systemError(error.errno, operation, root)
 }
 
-async function open(path, options) {
-  const root = bytesOf(path)
-  const given = wishes(options.fields ?? 'stat', options)
+async function open(root, options) {
+  const { bytes, relativeTo, reached } = root.checked()
+  const given = { ...wishes(options.fields ?? 'stat', options), relativeTo }
   options.signal?.throwIfAborted()
   try {
-    await (await fs.promises.opendir(root)).close()
-    const isLink = !endsWithSlash(root) && (await fs.promises.lstat(root)).isSymbolicLink()
-    return new Stream(followed(root, isLink), given)
+    await (await fs.promises.opendir(reached)).close()
+    const isLink = !endsWithSlash(bytes) && (await fs.promises.lstat(reached)).isSymbolicLink()
+    return new Stream(followed(bytes, isLink), given)
   } catch (error) {
-    throw notOpened(error, root)
+    throw notOpened(error, bytes)
   }
 }
 
-function openNow(path, options) {
-  const root = bytesOf(path)
-  const given = wishes(options.fields ?? 'stat', options)
+function openNow(root, options) {
+  const { bytes, relativeTo, reached } = root.checked()
+  const given = { ...wishes(options.fields ?? 'stat', options), relativeTo }
   options.signal?.throwIfAborted()
   try {
-    fs.opendirSync(root).closeSync()
-    const isLink = !endsWithSlash(root) && fs.lstatSync(root).isSymbolicLink()
-    return new Stream(followed(root, isLink), given)
+    fs.opendirSync(reached).closeSync()
+    const isLink = !endsWithSlash(bytes) && fs.lstatSync(reached).isSymbolicLink()
+    return new Stream(followed(bytes, isLink), given)
   } catch (error) {
-    throw notOpened(error, root)
+    throw notOpened(error, bytes)
   }
 }
 
@@ -77,10 +84,16 @@ const how = ({ bigint, contentsFirst, followLinks, onError }) => ({
   hasOnError: onError != null,
 })
 
-const reading = (path, options) => new Reading(() => open(path, options), options)
+function reading(path, options) {
+  const root = new Root(path)
+  return new Reading(() => open(root, options), options)
+}
 
-async function* batches(path, options = {}) {
-  const read = reading(path, options)
+function batches(path, options = {}) {
+  return columnsOf(reading(path, options))
+}
+
+async function* columnsOf(read) {
   try {
     for (;;) {
       const columns = await read.next()
@@ -97,16 +110,21 @@ function scan(path, options = {}) {
 }
 
 function scanSync(path, options = {}) {
-  return new SyncScan(new SyncReading(() => openNow(path, options), options), how(options))
+  const root = new Root(path)
+  return new SyncScan(new SyncReading(() => openNow(root, options), options), how(options))
 }
 
 async function du(path, options = {}) {
-  const root = bytesOf(path)
-  const given = wishes(['size', 'allocated', 'links', 'id'], { ...options, maxDepth: undefined })
+  const { bytes, relativeTo, reached } = new Root(path).checked()
+  const wanted = wishes(['size', 'allocated', 'links', 'id'], { ...options, maxDepth: undefined })
   options.signal?.throwIfAborted()
-  // What is not there is an error, and nothing that can be missing in a sum.
-  await (given.followLinks ? fs.promises.stat : fs.promises.lstat)(root)
-  return sumOf(new Sum(root, given), options)
+  try {
+    // What is not there is an error, and nothing that can be missing in a sum.
+    await (wanted.followLinks ? fs.promises.stat : fs.promises.lstat)(reached)
+  } catch (error) {
+    throw notOpened(error, bytes)
+  }
+  return sumOf(new Sum(bytes, { ...wanted, relativeTo }), options)
 }
 
 function entryOf(columns, row) {

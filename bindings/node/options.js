@@ -6,7 +6,7 @@
 
 const { fileURLToPath } = require('node:url')
 const { inspect, types } = require('node:util')
-const { optionRules } = require('./native.js')
+const { optionRules, patternRefused } = require('./native.js')
 
 const RULES = optionRules()
 
@@ -14,6 +14,14 @@ const RULES = optionRules()
 function refused(words, value, isOfKind) {
   const [Kind, code] = isOfKind ? [RangeError, 'ERR_OUT_OF_RANGE'] : [TypeError, 'ERR_INVALID_ARG_TYPE']
   return Object.assign(new Kind(`${words}, and not ${inspect(value)}`), { code })
+}
+
+/** The bytes of a pattern, unless it fits no path. */
+function fitting(pattern) {
+  const bytes = Buffer.from(pattern)
+  const words = patternRefused(bytes)
+  if (words == null) return bytes
+  throw Object.assign(new RangeError(words), { code: 'ERR_INVALID_ARG_VALUE' })
 }
 
 const isPattern = (value) => typeof value === 'string' || types.isUint8Array(value)
@@ -36,7 +44,7 @@ const VALUES = {
     value ??= []
     // A string is iterable, and a pattern all the same.
     const patterns = isPattern(value) ? [value] : typeof value[Symbol.iterator] === 'function' ? [...value] : [null]
-    if (patterns.every(isPattern)) return patterns.map((pattern) => Buffer.from(pattern))
+    if (patterns.every(isPattern)) return patterns.map(fitting)
     throw refused(`${name} is a pattern or several, each a string or a Buffer`, value, false)
   },
 }
@@ -62,4 +70,36 @@ function bytesOf(path) {
   throw refused('path is a string, a Buffer or a URL', path, false)
 }
 
-module.exports = { bytesOf, checked, checkOthers }
+/** The longest path that the system takes, with its end. */
+const PATH_MAX = 4096
+
+/**
+ * A path, and the directory of now. A relative path leads from there, but is read later, and
+ * the process can have gone to another directory by then.
+ */
+class Root {
+  #path
+  #here
+
+  constructor(path) {
+    this.#path = path
+    try {
+      this.#here = process.cwd()
+    } catch {
+      // It was removed: nothing can be opened in it.
+    }
+  }
+
+  /** The bytes, the directory from which they lead, and the bytes by which fs reaches it. */
+  checked() {
+    const bytes = bytesOf(this.#path)
+    // Text with this letter may not be the path.
+    const isKnown = this.#here !== undefined && !this.#here.includes('\ufffd')
+    if (bytes[0] === 0x2f || bytes.length === 0 || !isKnown) return { bytes, relativeTo: undefined, reached: bytes }
+    const relativeTo = Buffer.from(this.#here)
+    const reached = Buffer.concat([relativeTo, Buffer.from('/'), bytes])
+    return { bytes, relativeTo, reached: reached.length < PATH_MAX ? reached : bytes }
+  }
+}
+
+module.exports = { checked, checkOthers, Root }

@@ -67,6 +67,9 @@ pub struct Options {
     pub gitignore: bool,
     /// Patterns of paths that are left out.
     pub exclude: Vec<Buffer>,
+    /// The directory from which a relative path leads: the working directory can be another
+    /// one now than at the caller's call.
+    pub relative_to: Option<Buffer>,
 }
 
 /// Rows, in columns. Columns that were not asked for are absent.
@@ -218,6 +221,14 @@ pub fn option_rules() -> Vec<OptionRule> {
     rules.collect()
 }
 
+/// The words for a pattern that no scan begins with; null for others.
+#[napi]
+#[must_use]
+#[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
+pub fn pattern_refused(pattern: Buffer) -> Option<String> {
+    statwalk_stream::pattern_refused(&pattern)
+}
+
 type Shared = Arc<Mutex<Option<Tables>>>;
 /// The numbers of directories that the next table has nothing below of.
 type Pruned = Arc<Mutex<Vec<u32>>>;
@@ -311,8 +322,9 @@ impl Drop for Stream {
 }
 
 fn request(root: &[u8], options: &Options) -> Result<Request> {
-    let root = PathBuf::from(OsString::from_vec(root.to_vec()));
-    let mut request = Request::new(root);
+    let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
+    let mut request = Request::new(path(root));
+    request.relative_to = options.relative_to.as_deref().map(path);
     if !request.set_columns(options.columns | Fields::NAME.bits()) {
         return Err(Error::new(Status::InvalidArg, "there is no such column"));
     }

@@ -86,6 +86,62 @@ test('patterns are one or several', async () => {
   }
 })
 
+test('a pattern that fits no path is an error', async () => {
+  const code = 'ERR_INVALID_ARG_VALUE'
+  const message = 'a pattern of exclude ends with a slash, and no path does: leave the slash out'
+  for (const exclude of ['a/', Buffer.from('a/'), ['*.o', 'a/']]) {
+    await refused({ exclude }, { name: 'RangeError', code, message })
+    assert.throws(() => statwalk.scanSync(tree, { exclude }).next(), { name: 'RangeError', code, message })
+  }
+  await refused({ exclude: 'a\0b' }, { name: 'RangeError', code, message: /exclude.*NUL/ })
+})
+
+test('a relative path leads from where the call was', async () => {
+  const other = path.join(tree, 'a/b')
+  fs.mkdirSync(path.join(other, 'a'))
+  const before = process.cwd()
+  const here = async (begin, end) => {
+    process.chdir(tree)
+    const begun = begin()
+    process.chdir(other)
+    try {
+      return await end(begun)
+    } finally {
+      process.chdir(before)
+    }
+  }
+  const list = async (entries) => {
+    const found = []
+    for await (const entry of entries) found.push(`${entry.path}`)
+    return found.sort()
+  }
+  const a = ['a/b', 'a/b/a', 'a/b/drop.o', 'a/keep.h']
+  try {
+    for (const root of ['a', Buffer.from('a')]) {
+      assert.deepStrictEqual(await here(() => statwalk.scan(root), list), a)
+      assert.deepStrictEqual(await here(() => statwalk.scanSync(root), list), a)
+      const count = async (batches) => {
+        let rows = 0
+        for await (const columns of batches) rows += columns.length
+        return rows
+      }
+      assert.strictEqual(await here(() => statwalk.batches(root), count), 5)
+      assert.strictEqual((await here(() => statwalk.du(root), (sum) => sum)).entries, 5)
+    }
+    // A link is followed, and errors have the path as it was given.
+    fs.symlinkSync('a', path.join(tree, 'link'))
+    assert.strictEqual((await here(() => statwalk.scan('link'), list)).length, 4)
+    for (const begin of [() => statwalk.scan('keep.c').next(), () => statwalk.scan('none').next(), () => statwalk.du('none')]) {
+      const error = await here(begin, (promise) => promise.catch((error) => error))
+      assert(['keep.c', 'none'].includes(error.path), inspect(error))
+      assert(!error.message.includes(tree) && /ENOTDIR|ENOENT/.test(error.code), error.message)
+    }
+  } finally {
+    fs.rmSync(path.join(tree, 'link'), { force: true })
+    fs.rmdirSync(path.join(other, 'a'))
+  }
+})
+
 test('kernel file systems are entered on request', async () => {
   const isEntered = async (options) => {
     let found = false

@@ -34,7 +34,7 @@ pub use feed::Step;
 pub use gaps::Gaps;
 pub use options::{Language, OPTIONS, OptionKind, ScanOption, number_refused};
 pub use read_ahead::{Part, ReadAhead};
-pub use request::{PATH, Request};
+pub use request::{PATH, Request, pattern_refused};
 pub use summary::Summary;
 pub use tables::{Paths, Prefixes, Table, Tables};
 pub use walk::{Entry, Walk};

@@ -9,6 +9,25 @@ use statwalk_core::{Exclusions, Fields, KernelFileSystems, MountCrossing, Scan, 
 
 use crate::failure::Failure;
 
+/// The words for a pattern that ends with a slash. A shell completes a directory so. The path
+/// of an entry has no such end, so the pattern would silently leave out nothing.
+const SLASHED_PATTERN: &str =
+    "a pattern of exclude ends with a slash, and no path does: leave the slash out";
+
+/// The words for a pattern that no scan begins with; absent for others.
+///
+/// ```
+/// use statwalk_stream::pattern_refused;
+/// assert!(pattern_refused(b"a/").is_some() && pattern_refused(b"a/*").is_none());
+/// ```
+#[must_use]
+pub fn pattern_refused(pattern: &[u8]) -> Option<String> {
+    if pattern.contains(&0) {
+        return Some("a pattern of exclude holds a NUL, and no path does".to_owned());
+    }
+    pattern.ends_with(b"/").then(|| SLASHED_PATTERN.to_owned())
+}
+
 /// The bit of the whole path beside the bits of [`Fields`]. Paths come from names, so they
 /// cost no call.
 pub const PATH: u32 = 1 << 31;
@@ -23,6 +42,8 @@ pub struct Request {
     exclusions: Exclusions,
     /// Whether a pattern ends with a slash.
     has_slashed_pattern: bool,
+    /// The directory from which relative roots lead, in place of the working directory.
+    pub relative_to: Option<PathBuf>,
     /// The number of workers; 0 lets the scan decide.
     pub threads: u32,
     /// How far the threads of the scan stand behind others.
@@ -58,6 +79,7 @@ impl Request {
             has_paths: false,
             exclusions: Exclusions::default(),
             has_slashed_pattern: false,
+            relative_to: None,
             threads: 0,
             niceness: 0,
             max_depth: None,
@@ -129,12 +151,8 @@ impl Request {
 
     /// The scan, unless an option has no meaning.
     pub(crate) fn checked_scan(&self) -> Result<Scan, Failure> {
-        // A shell completes a directory so. The path of an entry has no such end, so the
-        // pattern would silently leave out nothing.
         match self.has_slashed_pattern {
-            true => Err(Failure::Invalid(
-                "a pattern of exclude ends with a slash, and no path does: leave the slash out",
-            )),
+            true => Err(Failure::Invalid(SLASHED_PATTERN)),
             false => Ok(self.scan()),
         }
     }
@@ -158,6 +176,9 @@ impl Request {
             // The caller gets every error, so the report need not keep one.
             .errors_kept(0)
             .niceness(self.niceness);
+        if let Some(directory) = &self.relative_to {
+            scan = scan.relative_to(directory);
+        }
         if self.threads > 0 {
             scan = scan.threads(self.threads as usize);
         }

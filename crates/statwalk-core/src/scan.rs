@@ -107,6 +107,7 @@ pub struct Scan {
     kernel_file_systems: KernelFileSystems,
     exclusions: Exclusions,
     dir_filter: Option<DirFilter>,
+    relative_to: Option<PathBuf>,
     /// Whether a root within another tree is left to itself, however deep the scan goes.
     roots_apart: bool,
     max_depth: u32,
@@ -167,7 +168,7 @@ impl Scan {
     /// where the other tree enters no mount.
     ///
     /// Relative paths lead from the working directory of the process when the scan begins,
-    /// also if that is another one later.
+    /// also if that is another one later, or [from another directory](Self::relative_to).
     pub fn of(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Scan {
         Scan {
             roots: roots.into_iter().map(Into::into).collect(),
@@ -179,6 +180,7 @@ impl Scan {
             kernel_file_systems: KernelFileSystems::default(),
             exclusions: Exclusions::default(),
             dir_filter: None,
+            relative_to: None,
             roots_apart: false,
             max_depth: u32::MAX,
             withheld_max: WITHHELD_MAX,
@@ -201,6 +203,25 @@ impl Scan {
             true => Fields::NAME,
             false => self.fields | Fields::TYPE,
         }
+    }
+
+    /// Lets relative roots lead from this directory. Paths stay as the roots have them.
+    ///
+    /// For a program that takes a path, and begins the scan when its working directory can be
+    /// another one. With [`Source::Ext4`] and its like the roots still lead from the working
+    /// directory.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, Totals};
+    /// let here = std::env::current_dir()?;
+    /// let outcome = Scan::new("sink").relative_to(here.join("src")).run(&Totals::new())?;
+    /// assert!(outcome.output[0].files > 1);
+    /// assert!(outcome.report.is_complete());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn relative_to(mut self, directory: impl Into<PathBuf>) -> Scan {
+        self.relative_to = Some(directory.into());
+        self
     }
 
     /// Reads these fields besides those that the sink needs.
@@ -541,6 +562,7 @@ impl Scan {
             source: self.source,
             syncing: self.syncing,
             exclusions: &self.exclusions,
+            relative_to: self.relative_to.as_deref(),
             now_ns: self.as_of.map_or_else(now_ns, nanoseconds),
         };
         let native = native::prepare(&options, &roots, why).map_err(|(number, error)| {

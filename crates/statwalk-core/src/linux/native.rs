@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::mount_view;
 use super::posix::probe::{self, StatCall};
-use super::posix::{Posix, PosixOptions};
+use super::posix::{Posix, PosixOptions, WorkingDirectory};
 use super::volumes::VolumeTable;
 use crate::calls::Calls;
 use crate::reason::{NotInPlace, Obstacle, Reason};
@@ -42,7 +42,9 @@ pub(crate) fn prepare(
         }
     }
     why.extend(options.calls.reasons());
+    let directory = WorkingDirectory::of(roots, options.relative_to);
     let posix = Posix::new(PosixOptions {
+        working_directory: directory.map_err(|error| (0, error.into()))?,
         wanted: options.wanted,
         calls: options.calls.clone(),
         follows: options.follows,

@@ -2,6 +2,8 @@
 
 //! The options of a scan about its source.
 
+use std::path::Path;
+
 use crate::calls::Calls;
 use crate::exclusion::Exclusions;
 use crate::fields::Fields;
@@ -68,6 +70,8 @@ pub(crate) struct SourceOptions<'a> {
     pub(crate) source: Source,
     pub(crate) syncing: SyncPolicy,
     pub(crate) exclusions: &'a Exclusions,
+    /// The directory from which relative roots lead, in place of the working directory.
+    pub(crate) relative_to: Option<&'a Path>,
     /// The time that counts as the begin of the scan.
     pub(crate) now_ns: i64,
 }

@@ -465,3 +465,22 @@ fn a_mount_that_is_left_out_belongs_to_its_root() {
         }
     }
 }
+
+/// A binding takes a path at one moment and reads it at another.
+#[test]
+fn a_relative_root_leads_from_a_given_directory() {
+    let (_scratch, dir) = made(&trees::basic());
+    let scan = Scan::of(["docs", "none"]).relative_to(&dir);
+    let outcome = scan.run(&Listing::with_sizes()).unwrap();
+    assert!(outcome.report.roots[1].missing.is_some());
+    assert!(
+        outcome
+            .output
+            .iter()
+            .any(|entry| entry.path == b"docs/b.txt")
+    );
+    let whole = total(&[dir.join("docs")], 1);
+    assert_eq!(outcome.output.len() as u64, whole.entries);
+    let error = scan.relative_to(dir.join("none")).run(&Totals::new());
+    assert_eq!(error.unwrap_err().path(), Some(&b"docs"[..]));
+}

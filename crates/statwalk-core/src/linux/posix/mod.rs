@@ -38,7 +38,7 @@ use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
 use crate::listing::stacked::{DoubleMounts, DoubleWays, Layers, Stacked};
 use crate::tally;
-use working_directory::WorkingDirectory;
+pub(crate) use working_directory::WorkingDirectory;
 
 /// The kernel, by its system calls.
 pub(crate) struct Posix {
@@ -71,6 +71,7 @@ pub(crate) struct PosixOptions {
     pub(crate) has_openat2: bool,
     pub(crate) has_mount_ids: bool,
     pub(crate) root_paths: Vec<Arc<CStr>>,
+    pub(crate) working_directory: WorkingDirectory,
     pub(crate) volumes: VolumeTable,
 }
 
@@ -89,7 +90,7 @@ impl Posix {
             has_mount_ids: options.has_mount_ids,
             // The kernel refuses it to others for files they do not own: open(2).
             no_atime: AtomicBool::new(user::effective() == Ok(0)),
-            working_directory: WorkingDirectory::of(&options.root_paths),
+            working_directory: options.working_directory,
             root_paths: options.root_paths,
             real_roots: OnceLock::new(),
             volumes: options.volumes,

@@ -8,27 +8,33 @@
 use std::ffi::{CStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
+use rustix::io::Errno;
 
 use crate::linux::statx::uninterrupted;
 
-/// The working directory of the process when a scan began.
+/// The working directory of the process when a scan began, or the directory that the caller
+/// has given in its place.
 pub(crate) struct WorkingDirectory(Option<OwnedFd>);
 
 impl WorkingDirectory {
-    /// The one of now. Nothing is opened where no root is relative.
+    /// The given one, or that of now. Nothing is opened where no root is relative.
     ///
-    /// Where it cannot be opened, that of each later moment stands for it.
-    pub(crate) fn of(roots: &[Arc<CStr>]) -> WorkingDirectory {
-        let mut relative = roots
-            .iter()
-            .filter(|root| !root.to_bytes().starts_with(b"/"));
+    /// Where that of now cannot be opened, that of each later moment stands for it. An error
+    /// if the given one cannot be opened.
+    pub(crate) fn of(roots: &[Arc<CStr>], given: Option<&Path>) -> Result<WorkingDirectory, Errno> {
+        if roots.iter().all(|root| root.to_bytes().starts_with(b"/")) {
+            return Ok(WorkingDirectory(None));
+        }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let open = || uninterrupted(|| openat(CWD, c".", flags, Mode::empty())).ok();
-        WorkingDirectory(relative.next().and_then(|_| open()))
+        let open = |path: &Path| uninterrupted(|| openat(CWD, path, flags, Mode::empty()));
+        Ok(WorkingDirectory(match given {
+            Some(path) => Some(open(path)?),
+            None => open(Path::new(".")).ok(),
+        }))
     }
 
     /// Its path. Empty where it is not open.
