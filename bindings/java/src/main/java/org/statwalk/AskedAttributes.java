@@ -3,6 +3,7 @@
 package org.statwalk;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -19,86 +20,106 @@ import java.util.Set;
  * equal, whoever has read it.
  */
 final class AskedAttributes implements PosixFileAttributes {
-    private static final String WANTED =
-            "unix:dev,ino,mode,uid,gid,size,lastModifiedTime,lastAccessTime,creationTime";
-    // By inode(7).
-    private static final int FORMAT = 0170000;
-    private static final int DIRECTORY = 0040000;
-    private static final int FILE = 0100000;
-    private static final int SYMLINK = 0120000;
+    /** The text of a key of the JDK. Its numbers by name take twice as long as the call. */
+    private static final String DEV = "(dev=";
+    private static final String INO = ",ino=";
 
     private final Path path;
-    private final Map<String, Object> of;
-    private final int mode;
+    private final LinkOption[] options;
+    private final PosixFileAttributes of;
+    private Attributes.Key key;
 
-    private AskedAttributes(Path path, Map<String, Object> of) {
+    private AskedAttributes(Path path, LinkOption[] options, PosixFileAttributes of) {
         this.path = path;
+        this.options = options;
         this.of = of;
-        this.mode = (Integer) of.get("mode");
     }
 
     /** Asks now, in one call of the system. */
     static AskedAttributes of(Path path, LinkOption... options) throws IOException {
-        return new AskedAttributes(path, Files.readAttributes(path, WANTED, options));
+        PosixFileAttributes of =
+                Files.readAttributes(path, PosixFileAttributes.class, options);
+        return new AskedAttributes(path, options, of);
     }
 
     @Override
     public FileTime lastModifiedTime() {
-        return (FileTime) of.get("lastModifiedTime");
+        return of.lastModifiedTime();
     }
 
     @Override
     public FileTime lastAccessTime() {
-        return (FileTime) of.get("lastAccessTime");
+        return of.lastAccessTime();
     }
 
     @Override
     public FileTime creationTime() {
-        return (FileTime) of.get("creationTime");
+        return of.creationTime();
     }
 
     @Override
     public boolean isRegularFile() {
-        return (mode & FORMAT) == FILE;
+        return of.isRegularFile();
     }
 
     @Override
     public boolean isDirectory() {
-        return (mode & FORMAT) == DIRECTORY;
+        return of.isDirectory();
     }
 
     @Override
     public boolean isSymbolicLink() {
-        return (mode & FORMAT) == SYMLINK;
+        return of.isSymbolicLink();
     }
 
     @Override
     public boolean isOther() {
-        return !isRegularFile() && !isDirectory() && !isSymbolicLink();
+        return of.isOther();
     }
 
     @Override
     public long size() {
-        return (Long) of.get("size");
+        return of.size();
     }
 
     @Override
-    public Attributes.Key fileKey() {
-        return new Attributes.Key((Long) of.get("dev"), (Long) of.get("ino"));
+    public synchronized Attributes.Key fileKey() {
+        if (key == null) {
+            key = keyOf(of.fileKey().toString());
+        }
+        return key;
+    }
+
+    private Attributes.Key keyOf(String text) {
+        int ino = text.indexOf(INO);
+        if (text.startsWith(DEV) && ino > 0 && text.endsWith(")")) {
+            try {
+                return new Attributes.Key(Long.parseUnsignedLong(text, DEV.length(), ino, 16),
+                        Long.parseLong(text, ino + INO.length(), text.length() - 1, 10));
+            } catch (NumberFormatException other) {
+                // Another JDK has other words.
+            }
+        }
+        try {
+            Map<String, Object> asked = Files.readAttributes(path, "unix:dev,ino", options);
+            return new Attributes.Key((Long) asked.get("dev"), (Long) asked.get("ino"));
+        } catch (IOException gone) {
+            throw new UncheckedIOException(gone);
+        }
     }
 
     @Override
     public Set<PosixFilePermission> permissions() {
-        return Attributes.permissions(mode);
+        return of.permissions();
     }
 
     @Override
     public UserPrincipal owner() {
-        return Principals.owner((Integer) of.get("uid"), () -> path);
+        return of.owner();
     }
 
     @Override
     public GroupPrincipal group() {
-        return Principals.group((Integer) of.get("gid"), () -> path);
+        return of.group();
     }
 }

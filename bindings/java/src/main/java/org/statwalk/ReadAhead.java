@@ -3,17 +3,25 @@
 package org.statwalk;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Reads directories for a visit, and others that the visit will probably enter.
+ *
+ * <p>The first directories are listed by the JDK, on the thread of the visit, because a scan
+ * begins threads. Then one scan reads what is left of them.
  *
  * <p>Scans grow by the rule of {@code bindings/stream/src/read_ahead.rs}. Its directories would
  * need a downcall and twenty copies each; here a whole table comes to the heap at once. A scan
@@ -27,6 +35,18 @@ final class ReadAhead {
      */
     private static final int ENOUGH = 20_000;
     private static final int OTHERS_MAX = 1024;
+    /**
+     * How many entries are visited before the first scan: it costs about as much as the JDK
+     * takes for some hundred. A directory with more names is left to a scan.
+     */
+    static final int NEAR = 1000;
+    /** With fewer names to come, the end of the visit is probably near. */
+    private static final int NAMES_FEW = 16;
+    /** Where the visitor leaves something out, scans read in vain, and the JDK does not. */
+    private static final int NEAR_OF_SKIPPING = 16;
+    /** How deep the second scan goes, and how many other directories it takes. */
+    private static final int DEPTH_AFTER = 8;
+    private static final int OTHERS_AFTER = 7;
     private static final byte LISTED = 0;
     private static final byte AT_DEPTH_LIMIT = 4;
 
@@ -51,6 +71,44 @@ final class ReadAhead {
         /** Entries that are no directories: parts of columns. */
         private final Deque<Part> entries = new ArrayDeque<>();
         private final Deque<Directory> directories = new ArrayDeque<>();
+        /** Where the JDK has listed it: its entries, and how many of them were visited. */
+        private List<Path> names;
+        private int visited;
+        /** Whether a scan has tried to read what is left. */
+        private boolean hasGoneOn;
+        /** Who it was then. */
+        private PosixFileAttributes of;
+        /** The last components of paths that were visited before a scan; null for none. */
+        private Set<Path> known;
+        /** The error that has cut the listing of the JDK short; null for none. */
+        private IOException cut;
+
+        /** How many entries that the JDK has listed are left. */
+        private int namesLeft() {
+            return names == null ? 0 : names.size() - visited;
+        }
+
+        /** Whether a scan can read what is left of the names. */
+        boolean canGoOn() {
+            return namesLeft() > 0 && !hasGoneOn;
+        }
+
+        /** Takes the next entry that the JDK has listed; null where there is none. */
+        Path takeName() {
+            return namesLeft() > 0 ? names.get(visited++) : null;
+        }
+
+        /** What was visited of the names comes no more, and the others by the rows of a scan. */
+        private void leaveNames() {
+            known = new HashSet<>();
+            names.subList(0, visited).forEach(path -> known.add(path.getFileName()));
+            names = null;
+        }
+
+        /** Whether an entry was visited before the scan. */
+        private boolean isVisited(Rows rows, int row) {
+            return known != null && known.contains(PathBytes.path(rows.name(row)));
+        }
 
         /** The row of the next entry that is no directory; negative where there is none. */
         Rows entryRows() {
@@ -71,6 +129,7 @@ final class ReadAhead {
         }
 
         void skipRest() {
+            names = null;
             entries.clear();
             directories.forEach(directory -> directory.isSkipped = true);
             directories.clear();
@@ -137,6 +196,11 @@ final class ReadAhead {
         }
     }
 
+    /** How many entries are visited before the first scan. */
+    private final int near;
+    /** Entries that the JDK has listed and the visit has taken. */
+    private int nearVisited;
+    private boolean hasSkipped;
     private int depth = 1;
     /** How many of the directories that wait the next scan takes. */
     private int others;
@@ -146,6 +210,73 @@ final class ReadAhead {
     /** Errors in the middle of a directory, by its path. */
     private final Map<Path, FileSystemException> errors = new HashMap<>();
 
+    ReadAhead(int near) {
+        this.near = near;
+    }
+
+    /** Whether the JDK lists what comes next. */
+    boolean isNear() {
+        return nearVisited < (hasSkipped ? near * NEAR_OF_SKIPPING : near);
+    }
+
+    void visitName() {
+        nearVisited++;
+    }
+
+    /**
+     * Takes the names of a directory. Answers whether it did: a scan is better for many.
+     */
+    boolean list(Directory directory, Path path, PosixFileAttributes of,
+            DirectoryStream<Path> listing) {
+        List<Path> names = new ArrayList<>();
+        try {
+            for (Path name : listing) {
+                if (names.size() == NEAR) {
+                    return false;
+                }
+                names.add(name);
+            }
+        } catch (DirectoryIteratorException failure) {
+            directory.cut = failure.getCause();
+        }
+        directory.path = path;
+        directory.of = of;
+        directory.names = names;
+        directory.isRead = true;
+        return true;
+    }
+
+    /**
+     * Lists the directories that the visit has not left, where the JDK has listed them. What
+     * was visited there comes no more. Does nothing while the end is near.
+     */
+    void goOn(List<Directory> open) throws IOException {
+        int names = 0;
+        for (Directory directory : open) {
+            names += directory.namesLeft();
+        }
+        if (names < NAMES_FEW && nearVisited < 2 * near) {
+            return;
+        }
+        List<Directory> wanted = new ArrayList<>();
+        List<byte[]> roots = new ArrayList<>();
+        Deque<Directory> waiting = new ArrayDeque<>();
+        for (Directory directory : open) {
+            if (directory.canGoOn()) {
+                directory.hasGoneOn = true;
+                directory.waiting = waiting;
+                wanted.add(directory);
+                roots.add(Scan.rootOf(directory.path, false));
+            }
+        }
+        scans++;
+        given += scan(wanted, roots, 1);
+        // A visitor that leaves something out will probably leave out more.
+        if (!hasSkipped) {
+            depth = DEPTH_AFTER;
+            others = OTHERS_AFTER;
+        }
+    }
     /**
      * Reads a directory, and perhaps others.
      *
@@ -192,6 +323,7 @@ final class ReadAhead {
     /** Notes that the visit does not enter a directory. */
     void skip(Directory directory) {
         directory.isSkipped = true;
+        hasSkipped = true;
         if (directory.wasReadAhead) {
             halve();
         }
@@ -203,7 +335,10 @@ final class ReadAhead {
     }
 
     /** Takes the error that has cut the listing of a directory short; null for none. */
-    IOException takeError(Path path) {
+    IOException takeError(Directory directory, Path path) {
+        if (directory.cut != null) {
+            return directory.cut;
+        }
         return errors.isEmpty() ? null : errors.remove(path.normalize());
     }
 
@@ -244,15 +379,30 @@ final class ReadAhead {
             Directory directory;
             if (rows.isRoot(row)) {
                 directory = wanted.get(rows.roots[row]);
+                if (directory.names != null) {
+                    if (!isRead || !rows.isKnown(row)
+                            || !new Attributes(rows, row).fileKey().equals(directory.of.fileKey())) {
+                        // Another one has its place. The JDK goes on with its names.
+                        directory = new Directory();
+                        directory.path = wanted.get(rows.roots[row]).path;
+                        directory.waiting = new ArrayDeque<>();
+                    } else {
+                        directory.leaveNames();
+                    }
+                }
             } else {
                 directory = new Directory();
                 directory.rows = rows;
                 directory.row = row;
                 directory.above = known.get(rows.dirs[row]);
-                directory.above.directories.add(directory);
                 directory.waiting = waiting;
-                if (rows.states[row] == AT_DEPTH_LIMIT) {
-                    waiting.add(directory);
+                if (directory.above.isVisited(rows, row)) {
+                    directory.isSkipped = true;
+                } else {
+                    directory.above.directories.add(directory);
+                    if (rows.states[row] == AT_DEPTH_LIMIT) {
+                        waiting.add(directory);
+                    }
                 }
             }
             directory.isRead = isRead;
@@ -269,6 +419,10 @@ final class ReadAhead {
         Part part = null;
         for (int row = 0; row < rows.length; row++) {
             if (rows.isRoot(row)) {
+                continue;
+            }
+            if (known.get(rows.dirs[row]).isVisited(rows, row)) {
+                last = -1;
                 continue;
             }
             if (rows.dirs[row] == last) {

@@ -104,10 +104,11 @@ public final class Statwalk {
      * Visits a tree depth-first, with the contract of
      * {@link java.nio.file.Files#walkFileTree(Path, FileVisitor)}.
      *
-     * <p>Threads read ahead of the visits: first one directory, then ever more, up to about
-     * twenty thousand entries. So a visitor that skips a subtree or ends early saves most of the
-     * reading. Attributes are {@code PosixFileAttributes}. While the visitor is called, nothing
-     * is open.
+     * <p>The first thousand entries are read as the JDK does it. Then threads read ahead of the
+     * visits: first one directory, then ever more, up to about twenty thousand entries. So a
+     * visitor that skips a subtree or ends early saves most of the reading. Attributes are
+     * {@code PosixFileAttributes}. While the visitor is called, nothing is open; only the call
+     * before one of the first directories has that one open.
      *
      * <p>A directory that others change while it is read is visited as it was read last. No call
      * says so, as with the JDK; {@link #walk(Path)} ends with an exception then.

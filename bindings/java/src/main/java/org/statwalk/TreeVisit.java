@@ -3,6 +3,7 @@
 package org.statwalk;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemLoopException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.FileVisitor;
@@ -22,13 +23,20 @@ final class TreeVisit {
     private final FileVisitor<? super Path> visitor;
     private final boolean followsLinks;
     private final int maxDepth;
-    private final ReadAhead readAhead = new ReadAhead();
+    private final ReadAhead readAhead;
     private final Deque<Open> open = new ArrayDeque<>();
 
     TreeVisit(FileVisitor<? super Path> visitor, boolean followsLinks, int maxDepth) {
+        this(visitor, followsLinks, maxDepth, ReadAhead.NEAR);
+    }
+
+    /** With another number of entries that it visits before the first scan. */
+    TreeVisit(FileVisitor<? super Path> visitor, boolean followsLinks, int maxDepth, int near) {
         this.visitor = visitor;
         this.followsLinks = followsLinks;
         this.maxDepth = maxDepth;
+        // A directory behind a link and one without can be the same, and one scan gives it once.
+        this.readAhead = new ReadAhead(followsLinks ? 0 : near);
     }
 
     /** How many scans it took. */
@@ -48,6 +56,18 @@ final class TreeVisit {
         FileVisitResult result = visitEntry(start, own, new ReadAhead.Directory());
         while (result != FileVisitResult.TERMINATE && !open.isEmpty()) {
             Open here = open.peek();
+            if (!readAhead.isNear() && here.directory.canGoOn()) {
+                readAhead.goOn(open.stream().map(Open::directory).toList());
+            }
+            Path listed = here.directory.takeName();
+            if (listed != null) {
+                readAhead.visitName();
+                result = visitEntry(listed, null, new ReadAhead.Directory());
+                if (result == FileVisitResult.SKIP_SIBLINGS) {
+                    here.directory.skipRest();
+                }
+                continue;
+            }
             Rows rows = here.directory.entryRows();
             ReadAhead.Directory directory;
             if (rows != null) {
@@ -61,7 +81,7 @@ final class TreeVisit {
                 result = visitEntry(path, directory.attributes(path), directory);
             } else {
                 open.pop();
-                IOException cut = readAhead.takeError(here.path);
+                IOException cut = readAhead.takeError(here.directory, here.path);
                 // There are no siblings to be left out: the directory itself is over.
                 if (called(visitor.postVisitDirectory(here.path, cut))
                         == FileVisitResult.TERMINATE) {
@@ -113,25 +133,44 @@ final class TreeVisit {
         if (!of.isDirectory() || open.size() >= maxDepth) {
             return called(visitor.visitFile(path, of));
         }
-        Object key = of.fileKey();
+        Object key = followsLinks ? of.fileKey() : null;
         if (followsLinks && open.stream().anyMatch(above -> key.equals(above.key))) {
             return called(
                     visitor.visitFileFailed(path, new FileSystemLoopException(path.toString())));
         }
-        if (!directory.isRead()) {
-            try {
-                // The exception of the JDK, before the visitor hears of a directory.
-                Files.newDirectoryStream(path).close();
-            } catch (IOException refused) {
-                return called(visitor.visitFileFailed(path, refused));
-            }
+        if (directory.isRead()) {
+            return enter(path, of, key, directory, isLink, null);
         }
+        DirectoryStream<Path> names;
+        try {
+            // The exception of the JDK, before the visitor hears of a directory.
+            names = Files.newDirectoryStream(path);
+            if (!readAhead.isNear()) {
+                names.close();
+            }
+        } catch (IOException refused) {
+            return called(visitor.visitFileFailed(path, refused));
+        }
+        try (names) {
+            return enter(path, of, key, directory, isLink, names);
+        }
+    }
+
+    /**
+     * Enters a directory, if the visitor wants it.
+     *
+     * @param names of a directory that was not read ahead
+     */
+    private FileVisitResult enter(Path path, PosixFileAttributes of, Object key,
+            ReadAhead.Directory directory, boolean isLink, DirectoryStream<Path> names)
+            throws IOException {
+        boolean isNear = readAhead.isNear();
         FileVisitResult result = called(visitor.preVisitDirectory(path, of));
         if (result != FileVisitResult.CONTINUE) {
             readAhead.skip(directory);
             return result;
         }
-        if (!directory.isRead()) {
+        if (!directory.isRead() && !(isNear && readAhead.list(directory, path, of, names))) {
             readAhead.read(directory, path, isLink, maxDepth - open.size());
         }
         open.push(new Open(path, directory, key));

@@ -4,6 +4,7 @@ package org.statwalk;
 
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
+import java.nio.file.FileVisitor;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -24,12 +25,14 @@ final class Skipping {
             return;
         }
         FileVisitResult answer = FileVisitResult.valueOf(arguments[1]);
-        Statwalk.walkFileTree(tree, new SimpleFileVisitor<>() {
+        FileVisitor<Path> visitor = new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes of) {
                 return path.getFileName().toString().startsWith("skipped")
                         ? answer : FileVisitResult.CONTINUE;
             }
-        });
+        };
+        int scansAfter = Integer.parseInt(arguments[2]);
+        new TreeVisit(visitor, false, Integer.MAX_VALUE, scansAfter).visit(tree);
     }
 }

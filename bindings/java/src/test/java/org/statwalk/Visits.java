@@ -142,14 +142,33 @@ final class Visits {
     static List<String> same(Path start, Set<FileVisitOption> options, int depth, Rule rule) {
         List<String> jdk = outcome(Files::walkFileTree, start, options, depth, rule);
         List<String> own = outcome(Statwalk::walkFileTree, start, options, depth, rule);
+        compare(jdk, own, "");
+        // A small tree needs no scan.
+        int[] scansAfter = jdk.size() < 1000 ? new int[] {0, 1, 3} : new int[0];
+        for (int near : scansAfter) {
+            List<String> scanned = outcome(withScansAfter(near), start, options, depth, rule);
+            compare(jdk, scanned, " with scans after " + near);
+        }
+        return own;
+    }
+
+    /** A visit that begins to scan after so many entries. */
+    static Walker withScansAfter(int near) {
+        return (start, options, depth, visitor) -> {
+            boolean follows = options.contains(FileVisitOption.FOLLOW_LINKS);
+            new TreeVisit(visitor, follows, depth, near).visit(start);
+            return start;
+        };
+    }
+
+    private static void compare(List<String> jdk, List<String> own, String how) {
         for (int call = 0; call < Math.max(jdk.size(), own.size()); call++) {
             String expected = call < jdk.size() ? jdk.get(call) : "nothing";
             String found = call < own.size() ? own.get(call) : "nothing";
             if (!expected.equals(found)) {
                 throw new AssertionError("call " + call + " of the JDK: " + expected
-                        + "; of statwalk: " + found);
+                        + "; of statwalk" + how + ": " + found);
             }
         }
-        return own;
     }
 }

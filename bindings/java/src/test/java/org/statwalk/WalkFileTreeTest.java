@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,6 +97,48 @@ class WalkFileTreeTest {
         TreeVisit visit = new TreeVisit(new SimpleFileVisitor<>() {}, false, Integer.MAX_VALUE);
         visit.visit(tree);
         assertTrue(visit.scans() < 40, visit.scans() + " scans");
+    }
+
+    /** A scan begins threads: it took ten times as long as the JDK for such a tree. */
+    @Test
+    void aSmallTreeTakesNoScan() throws IOException {
+        Path a = line();
+        for (int number = 0; number < 1200; number++) {
+            Files.createFile(Files.createDirectories(a.resolve("b/" + number % 90))
+                    .resolve("file" + number));
+        }
+        int[] visited = {0};
+        TreeVisit whole = new TreeVisit(counting(visited, path -> CONTINUE), false, 100);
+        whole.visit(a);
+        assertEquals(5 + 90 + 1200, visited[0]);
+        assertTrue(whole.scans() > 0 && whole.scans() < 6, whole.scans() + " scans");
+        for (Path small : List.of(a.resolve("b/c"), a.resolve("b/7"))) {
+            TreeVisit visit = new TreeVisit(counting(visited, path -> CONTINUE), false, 100);
+            visit.visit(small);
+            assertEquals(0, visit.scans());
+        }
+        TreeVisit skipping = new TreeVisit(counting(visited,
+                path -> path.endsWith("7") ? SKIP_SUBTREE : CONTINUE), false, 100);
+        skipping.visit(a);
+        assertEquals(0, skipping.scans());
+    }
+
+    /** Counts entries, the directories in it too. */
+    private static SimpleFileVisitor<Path> counting(
+            int[] visited, Function<Path, FileVisitResult> answer) {
+        return new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes of) {
+                visited[0]++;
+                return answer.apply(path);
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path path, BasicFileAttributes of) {
+                visited[0]++;
+                return CONTINUE;
+            }
+        };
     }
 
     @Test
@@ -317,7 +360,8 @@ class WalkFileTreeTest {
 
     @Test
     void noVisitGoesThroughALinkThatTookThePlaceOfADirectory() throws IOException {
-        for (Walker walker : List.<Walker>of(Files::walkFileTree, Statwalk::walkFileTree)) {
+        for (Walker walker : List.<Walker>of(
+                Files::walkFileTree, Statwalk::walkFileTree, Visits.withScansAfter(0))) {
             Path root = Files.createTempDirectory(tree, "root");
             Path top = Files.createDirectory(root.resolve("top"));
             for (int number = 0; number < 24; number++) {
@@ -349,7 +393,8 @@ class WalkFileTreeTest {
                 List<List<String>> both = new ArrayList<>();
                 Path root = tree.resolve("root");
                 Path outside = tree.resolve("outside");
-                for (Walker walker : List.<Walker>of(Files::walkFileTree, Statwalk::walkFileTree)) {
+                for (Walker walker : List.<Walker>of(
+                Files::walkFileTree, Statwalk::walkFileTree, Visits.withScansAfter(0))) {
                     for (int number = 0; number < 12; number++) {
                         Path in = root.resolve("d" + number / 4 + "/e" + number % 4);
                         Files.createFile(Files.createDirectories(in.resolve("x/y")).resolve("old"));
@@ -412,7 +457,8 @@ class WalkFileTreeTest {
         Files.createSymbolicLink(root.resolve("to_outside"), outside);
         Files.createSymbolicLink(outside.resolve("back"), file);
         List<Set<List<String>>> groups = new ArrayList<>();
-        for (Walker walker : List.<Walker>of(Files::walkFileTree, Statwalk::walkFileTree)) {
+        for (Walker walker : List.<Walker>of(
+                Files::walkFileTree, Statwalk::walkFileTree, Visits.withScansAfter(0))) {
             Map<Object, List<String>> byKey = new HashMap<>();
             walker.walk(root, FOLLOW, Integer.MAX_VALUE, new SimpleFileVisitor<>() {
                 private FileVisitResult note(Path path, BasicFileAttributes of) {
@@ -445,20 +491,23 @@ class WalkFileTreeTest {
         Java.run("chmod", "755", tree.toString());
         Path wanted = Files.createDirectories(tree.resolve("wanted/in"));
         for (FileVisitResult answer : List.of(SKIP_SUBTREE, SKIP_SIBLINGS, TERMINATE)) {
-            List<Path> skipped = new ArrayList<>();
-            for (int number = 0; number < 20; number++) {
-                Path top = tree.resolve("skipped" + number);
-                Files.createDirectories(top.resolve("in/deep"));
-                skipped.addAll(List.of(top, top.resolve("in"), top.resolve("in/deep")));
+            for (String scansAfter : List.of("0", "1000")) {
+                List<Path> skipped = new ArrayList<>();
+                for (int number = 0; number < 20; number++) {
+                    Path top = tree.resolve("skipped" + number);
+                    Files.createDirectories(top.resolve("in/deep"));
+                    skipped.addAll(List.of(top, top.resolve("in"), top.resolve("in/deep")));
+                }
+                Trees.forgetAccess(skipped);
+                Trees.forgetAccess(List.of(wanted));
+                assertEquals("", Java.ofOrdinaryUser(Skipping.class, tree, answer.toString(),
+                        scansAfter));
+                if (answer == SKIP_SUBTREE) {
+                    assumeTrue(Trees.read(List.of(wanted)) == 1, "needs times of access");
+                }
+                // A sibling can have been read together with the directory that was wanted.
+                assertTrue(Trees.read(skipped) <= 4, () -> answer + " " + scansAfter);
             }
-            Trees.forgetAccess(skipped);
-            Trees.forgetAccess(List.of(wanted));
-            assertEquals("", Java.ofOrdinaryUser(Skipping.class, tree, answer.toString()));
-            if (answer == SKIP_SUBTREE) {
-                assumeTrue(Trees.read(List.of(wanted)) == 1, "needs times of access");
-            }
-            // A sibling can have been read together with the directory that was wanted.
-            assertTrue(Trees.read(skipped) <= 4, () -> answer.toString());
         }
     }
 
