@@ -8,9 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use statwalk_core::{DirId, Entries, EntryError, Fields, Next, Scan, Sequence, SymlinkPolicy};
+use statwalk_core::{
+    DirId, Entries, EntryError, Fields, Next, Scan, Sequence, Source, SymlinkPolicy, path_order,
+};
 use statwalk_testkit::unprivileged::as_ordinary_user;
-use statwalk_testkit::{or_skip, strategy, trees};
+use statwalk_testkit::{mounts, or_skip, strategy, trees};
 
 use super::harness::{THREADS, scratch_in_memory};
 
@@ -365,7 +367,7 @@ fn what_links_lead_to_comes_in_their_place() {
     assert_eq!(names(&found[..begin.len()]), begin.map(PathBuf::from));
 }
 
-/// Patterns and cancelled scans leave names out that were to come.
+/// A cancelled scan leaves names out that were to come.
 #[test]
 fn a_scan_that_ends_early_gives_what_it_has() {
     let scratch = scratch_in_memory();
@@ -391,7 +393,7 @@ fn a_scan_that_ends_early_gives_what_it_has() {
     }
 }
 
-/// Nobody holds the whole tree for a caller who takes entries by path.
+/// A filter refuses names that were to come.
 #[test]
 fn refused_directories_do_not_stop_the_sequence() {
     let scratch = scratch_in_memory();
@@ -411,5 +413,31 @@ fn refused_directories_do_not_stop_the_sequence() {
         let scan = Scan::new(scratch.path()).threads(threads);
         let scan = scan.filter_dir(|dir| !dir.name().ends_with(b"7"));
         assert_same(&in_sequence(&scan, Sequence::new().sorted()), &steps);
+    }
+}
+
+/// A directory is listed in other places there.
+#[test]
+fn a_device_is_read_by_path() {
+    let scratch = scratch_in_memory();
+    let [dir, image] = ["tree", "image"].map(|name| scratch.path().join(name));
+    for number in 0..2_000 {
+        let path = dir.join(format!("{}/{number}", number % 20));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("file"), "").unwrap();
+    }
+    or_skip!(mounts::ext4_image(&image, 32 << 20, &[], Some(&dir)));
+    for threads in THREADS {
+        let scan = Scan::new(&image).source(Source::Ext4).threads(threads);
+        let mut expected = steps(scan.entries().unwrap());
+        assert!(expected.len() > 4_000);
+        expected.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|step| &step.as_ref().unwrap().0);
+            path_order(a, b)
+        });
+        assert_same(&in_sequence(&scan, Sequence::new().sorted()), &expected);
+        let last = in_sequence(&scan, Sequence::new().contents_first());
+        assert_eq!(last.len(), expected.len());
+        assert_eq!(last.last(), expected.first());
     }
 }
