@@ -300,10 +300,17 @@ fn roots_come_one_after_another() {
         std::fs::create_dir_all(two.join(number.to_string())).unwrap();
     }
     std::fs::write(&file, "").unwrap();
-    let roots = [&two, &file, &missing, &one, &one.join("7")];
+    let seven = one.join("7");
+    let roots = [&two, &file, &missing, &one, &seven];
     let mut steps = expected(&two, false);
     steps.extend(expected(&file, false));
-    steps.extend(expected(&one, false));
+    // A skip above it must not take the root along.
+    let of_seven = expected(&seven, false);
+    steps.extend(expected(&one, false).into_iter().filter(|step| match step {
+        Ok((path, _)) => !path.starts_with(seven.as_os_str().as_bytes()),
+        Err(_) => true,
+    }));
+    steps.extend(of_seven);
     steps.push(Err(missing.as_os_str().as_bytes().to_vec()));
     for threads in THREADS {
         let scan = Scan::of(roots).threads(threads);
