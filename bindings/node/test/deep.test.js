@@ -20,23 +20,32 @@ let tree
 /** Runs a program in a process of its own, where nothing else takes memory. */
 const run = (code) => execFileSync(process.execPath, ['-e', code], { encoding: 'utf8', maxBuffer: 1 << 24 })
 
-before(() => {
-  tree = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-deep-'))
+const LEVELS_MANY = 12000
+let deeper
+
+function made(levels) {
+  const top = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-deep-'))
   run(`
     const fs = require('node:fs')
-    process.chdir(${JSON.stringify(tree)})
-    for (let level = 0; level < ${LEVELS}; level += 1) { fs.mkdirSync('directory'); process.chdir('directory') }
+    process.chdir(${JSON.stringify(top)})
+    for (let level = 0; level < ${levels}; level += 1) { fs.mkdirSync('directory'); process.chdir('directory') }
     for (let at = 0; at < ${FILES}; at += 1) fs.closeSync(fs.openSync('file' + at, 'w'))`)
+  return top
+}
+
+before(() => {
+  tree = made(LEVELS)
+  deeper = made(LEVELS_MANY)
 })
 // The paths are too long for fs.rm.
-after(() => execFileSync('rm', ['-rf', tree]))
+after(() => execFileSync('rm', ['-rf', tree, deeper]))
 
 /** The entries of a loop, the bytes of their paths, and by how many MiB its memory grew. */
-function measured(loop) {
+function measured(loop, root = tree) {
   const output = run(`
     const { batches, du, entryOf, scan, scanSync } = require(${PACKAGE})
     const peak = () => Number(/VmHWM:\\s+(\\d+)/.exec(require('node:fs').readFileSync('/proc/self/status', 'utf8'))[1]) / 1024
-    const root = ${JSON.stringify(tree)}
+    const root = ${JSON.stringify(root)}
     const begin = peak()
     let [entries, bytes] = [0, 0]
     const run = async () => { ${loop} }
@@ -62,6 +71,16 @@ for (const [name, loop] of Object.entries(LOOPS)) {
     assert.strictEqual(entries, LEVELS + FILES + (hasRoot ? 1 : 0))
     const above = tree.length + 1 + '/directory'.length * LEVELS
     assert(bytes > above * FILES, `${bytes} bytes of paths`)
+    assert(grown < 100, `${grown} MiB`)
+  })
+}
+
+// Also where a loop gives the event loop no turn.
+for (const name of ['scan', 'scanSync']) {
+  test(`the memory of a tree of ${LEVELS_MANY} levels is bounded: ${name}`, () => {
+    const [entries, bytes, grown] = measured(LOOPS[name], deeper)
+    assert.strictEqual(entries, LEVELS_MANY + FILES)
+    assert(bytes > '/directory'.length * LEVELS_MANY * FILES, `${bytes} bytes of paths`)
     assert(grown < 100, `${grown} MiB`)
   })
 }
