@@ -109,6 +109,8 @@ pub(crate) enum Roots {
     One(Vec<u8>),
     /// Directories and other entries.
     Many(Vec<Vec<u8>>),
+    /// The descriptor of a directory.
+    Descriptor(i32),
 }
 
 impl Roots {
@@ -141,6 +143,18 @@ impl Roots {
                 let first = first.ok_or_else(|| PyValueError::new_err("there is no path"))?;
                 let mut request = of_directory(first, options)?;
                 paths.for_each(|path| request.add_root(path));
+                Ok(request)
+            }
+            Roots::Descriptor(number) => {
+                // It can be none, which is not what lies in /proc.
+                py.import("os")?.call_method1("fstat", (*number,))?;
+                // proc_pid_fd(5): the scan opens it when it begins, as it opens a path.
+                let place = PathBuf::from(format!("/proc/self/fd/{number}"));
+                let opened = py.detach(|| std::fs::read_dir(&place).map(drop));
+                let text = place.as_os_str().as_bytes();
+                opened.map_err(|error| refused(py, &error, text, true))?;
+                let mut request = of_directory(PathBuf::from("."), options)?;
+                request.relative_to = Some(place);
                 Ok(request)
             }
         }

@@ -261,7 +261,7 @@ def test_a_path_that_cannot_be_scanned(tree: Path) -> None:
     with pytest.raises(NotADirectoryError):
         statwalk.scan(tree / "link")
     with pytest.raises(TypeError):
-        statwalk.scan(7)  # type: ignore[type-var]
+        statwalk.scan(7.5)  # type: ignore[call-overload]
     with pytest.raises(FileNotFoundError):
         statwalk.scan("")
     assert list(statwalk.walk("")) == list(os.walk("")) == []
@@ -315,7 +315,7 @@ except statwalk.IncompleteScan as e: print(len(e.errors))
 
 def test_an_exception_of_onerror_ends_the_loop(tree: Path) -> None:
     with pytest.raises(ValueError):
-        statwalk.scan(tree, onerror="no such word")  # type: ignore[arg-type]
+        statwalk.scan(tree, onerror="no such word")  # type: ignore[call-overload]
 
 
 def threads() -> int:
@@ -500,3 +500,27 @@ def test_a_relative_path_leads_from_the_place_of_the_call(
             os.chdir(tmp_path / "elsewhere")
             found = {entry.name for entry in entries}
             assert "here" in found and "elsewhere" not in found
+
+
+def test_a_descriptor_is_a_root(tree: Path) -> None:
+    fd = os.open(tree, os.O_RDONLY | os.O_DIRECTORY)
+    here = os.getcwd()
+    try:
+        expected = {os.path.relpath(e.path, tree) for e in statwalk.scan(str(tree))}
+        os.chdir("/")
+        found = {entry.path: entry for entry in statwalk.scan(fd, fields="size")}
+        assert {os.path.normpath(path) for path in found} == expected
+        for path, entry in found.items():
+            there = os.stat(path, dir_fd=fd, follow_symlinks=False)
+            assert entry.stat.st_size == there.st_size
+        assert len(statwalk.table(fd, fields="size")) == len(found) + 1
+        closed_after = statwalk.scan(fd, fields="type")
+    finally:
+        os.close(fd)
+        os.chdir(here)
+    assert {os.path.normpath(e.path) for e in closed_after} == expected
+    with pytest.raises(OSError) as raised:
+        statwalk.scan(fd)
+    assert raised.value.errno == errno.EBADF
+    with open(os.devnull) as file, pytest.raises(NotADirectoryError):
+        statwalk.scan(file.fileno())

@@ -42,13 +42,16 @@ from ._statwalk import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, AnyStr, Literal, cast
+    from typing import Any, AnyStr, Literal, cast, overload
 
     from ._summaries import Group, Groups, LargestEntries, LargestEntry, Sums, Usage
 else:
 
     def cast(_, value):
         return value
+
+    def overload(function):
+        return function
 
     def __getattr__(name):
         if name in _OF_SUMMARIES:
@@ -124,9 +127,12 @@ def _several(option: str, noun: str, given: Any, kinds: tuple[type, ...]) -> lis
 
 
 def _roots(
-    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]],
-) -> tuple[bytes | list[bytes], bool]:
+    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] | int,
+) -> tuple[bytes | list[bytes] | int, bool]:
     """The roots as the module takes them, and whether they are text."""
+    if isinstance(path, int):
+        _audit(path)
+        return path, True
     if isinstance(path, (str, bytes, os.PathLike)):
         one = os.fspath(path)
         _audit(one)
@@ -142,11 +148,29 @@ def _roots(
     return [os.fsencode(root) for root in many], True in kinds
 
 
-def _audit(path: str | bytes) -> None:
+def _audit(path: str | bytes | int) -> None:
     """Tells hooks of audits of a path, as `os.scandir` does. A hook can refuse it."""
     sys.audit("os.scandir", path)
 
 
+@overload
+def scan(
+    path: int,
+    *,
+    fields: str | Iterable[str] = "stat",
+    onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None = None,
+    threads: int | None = None,
+    max_depth: int | None = None,
+    min_depth: int | None = None,
+    sort: bool = False,
+    contents_first: bool = False,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
+) -> Scan[str]: ...
+@overload
 def scan(
     path: AnyStr | os.PathLike[AnyStr] | Iterable[AnyStr | os.PathLike[AnyStr]],
     *,
@@ -162,10 +186,28 @@ def scan(
     kernel_file_systems: bool = False,
     exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
     gitignore: bool = False,
-) -> Scan[AnyStr]:
+) -> Scan[AnyStr]: ...
+def scan(
+    path: Any,
+    *,
+    fields: str | Iterable[str] = "stat",
+    onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None = None,
+    threads: int | None = None,
+    max_depth: int | None = None,
+    min_depth: int | None = None,
+    sort: bool = False,
+    contents_first: bool = False,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
+    gitignore: bool = False,
+) -> Scan[Any]:
     """Gives all entries below a directory, or several, while threads read them.
 
-    Of several paths, each that is no directory is an entry itself.
+    Of several paths, each that is no directory is an entry itself. An integer is the
+    descriptor of an open directory, which can be closed after the call. Its paths begin with
+    './', for the argument `dir_fd` of others.
 
     A directory comes before all that is below it; nothing else of the order is promised, unless
     you ask for `sort`. `skip()` of the iterator leaves out what is below the directory that came
@@ -210,7 +252,7 @@ def scan(
 
 
 def batches(
-    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]],
+    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] | int,
     *,
     fields: str | Iterable[str] = ("path", "stat"),
     onerror: Callable[[OSError], object] | None = None,
@@ -227,7 +269,8 @@ def batches(
 ) -> Batches:
     """Gives all entries of a tree, or of several, and their roots, in columns.
 
-    Of several paths, each that is no directory is an entry without `dir`.
+    Of several paths, each that is no directory is an entry without `dir`. An integer is the
+    descriptor of a directory, as for `scan`.
 
     A loop gives objects that pyarrow and others take by `__arrow_c_array__`. The whole is
     a stream by `__arrow_c_stream__`, for one consumer. Options are those of `scan`.
@@ -257,7 +300,7 @@ def batches(
 
 
 def table(
-    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]],
+    path: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] | int,
     *,
     fields: str | Iterable[str] = ("path", "stat"),
     onerror: Callable[[OSError], object] | None = None,

@@ -96,7 +96,7 @@ class Entry(Generic[AnyStr]):
 class Scan(Generic[AnyStr]):
     def __new__(
         cls,
-        roots: bytes | list[bytes],
+        roots: bytes | list[bytes] | int,
         is_text: bool,
         options: _Options,
         onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None,
@@ -126,7 +126,7 @@ class Batch:
 class Batches:
     def __new__(
         cls,
-        roots: bytes | list[bytes],
+        roots: bytes | list[bytes] | int,
         is_text: bool,
         options: _Options,
         words: list[str],
