@@ -232,24 +232,31 @@ fn workers_leave_a_skipped_subtree() {
         make_wide(&dir, 2, WideFiles::Empty).unwrap();
     }
     std::fs::create_dir(scratch.path().join("small")).unwrap();
-    let mut entries = Scan::new(scratch.path()).threads(4).entries().unwrap();
-    let mut found = 0;
-    let mut is_skipped = false;
-    while let Some(entry) = entries.next() {
-        let entry = entry.unwrap();
-        let path = entry.path();
-        let is_below = path.windows(7).any(|part| part == b"/large/");
-        assert!(!(is_skipped && is_below), "{}", path.escape_ascii());
-        found += 1;
-        if entry.name() == b"large" {
-            entries.skip_subtree();
-            is_skipped = true;
+    let leaves = || {
+        let mut entries = Scan::new(scratch.path()).threads(4).entries().unwrap();
+        let mut found = 0;
+        let mut is_skipped = false;
+        while let Some(entry) = entries.next() {
+            let entry = entry.unwrap();
+            let path = entry.path();
+            let is_below = path.windows(7).any(|part| part == b"/large/");
+            assert!(!(is_skipped && is_below), "{}", path.escape_ascii());
+            found += 1;
+            if entry.name() == b"large" {
+                entries.skip_subtree();
+                is_skipped = true;
+            }
         }
-    }
-    assert!(is_skipped);
-    let report = entries.report().unwrap();
-    assert!(report.is_complete(), "what the caller skips is not missing");
-    assert!(found < 6_000 && report.roots[0].excluded > 1_000, "{found}");
+        assert!(is_skipped);
+        let report = entries.report().unwrap();
+        assert!(report.is_complete(), "what the caller skips is not missing");
+        found < 6_000 && report.roots[0].excluded > 1_000
+    };
+    // On a busy machine workers can have read all of it before the caller runs at all.
+    assert!(
+        (0..50).any(|_| leaves()),
+        "they read on below what is skipped"
+    );
 }
 
 /// A directory that is refused is not opened.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use statwalk_testkit::attack::Attack;
 use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
 use statwalk_testkit::terminal::terminal;
-use statwalk_testkit::{Scratch, Skipped, or_skip, program, remove_tree};
+use statwalk_testkit::{Scratch, Skipped, is_within, or_skip, program, remove_tree};
 
 use crate::program::LONG;
 
@@ -80,7 +80,7 @@ impl Terminal {
         self.press("\x03");
         let start = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
-            assert!(start.elapsed() < LONG, "the browser does not end");
+            assert!(is_within(start.elapsed(), LONG), "the browser does not end");
             std::thread::sleep(PERIOD);
         }
     }
