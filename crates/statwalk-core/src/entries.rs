@@ -385,8 +385,8 @@ impl Entries {
         let begin = self.next_directory;
         let columns = &directories.columns;
         let is_entry = |&row: &usize| directories.directory(row).is_none();
-        let runs = columns.runs_from(begin, usize::MAX).next();
-        let run = runs.map_or(begin..begin, |run| run);
+        let run = columns.runs_from(begin, usize::MAX).next();
+        let run = run.unwrap_or(begin..begin);
         let run = begin..run.take_while(is_entry).last().map_or(begin, |row| row + 1);
         self.next_directory = run.end;
         let dir = columns.dir(begin);

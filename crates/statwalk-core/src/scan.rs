@@ -208,8 +208,7 @@ impl Scan {
     /// Lets relative roots lead from this directory. Paths stay as the roots have them.
     ///
     /// For a program that takes a path, and begins the scan when its working directory can be
-    /// another one. With [`Source::Ext4`] and its like the roots still lead from the working
-    /// directory.
+    /// another one.
     ///
     /// ```
     /// use statwalk_core::{Scan, Totals};

@@ -61,7 +61,13 @@ pub(crate) fn prepare(
     for (number, root) in roots.iter().enumerate() {
         posix
             .volumes
-            .require(number as u32, root, options.follows, options.exclusions)
+            .require(
+                posix.here(),
+                number as u32,
+                root,
+                options.follows,
+                options.exclusions,
+            )
             .map_err(|error| (number, error))?;
     }
     Ok(posix)

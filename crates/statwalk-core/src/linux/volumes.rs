@@ -5,9 +5,10 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use rustix::fs::{CWD, StatxFlags};
+use rustix::fs::StatxFlags;
 use statwalk_format::Generation;
 
 use crate::entry::FileType;
@@ -244,9 +245,10 @@ impl VolumeTable {
     }
 
     /// Makes sure that the chosen source can read a root: opens the root as an image,
-    /// or the file system of its mount.
+    /// or the file system of its mount. A relative path leads from `here`.
     pub(crate) fn require(
         &self,
+        here: BorrowedFd<'_>,
         root: u32,
         path: &CStr,
         follows: bool,
@@ -256,8 +258,8 @@ impl VolumeTable {
             return Ok(());
         }
         let found = match follows {
-            true => statx::through_links(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
-            false => statx::by_name(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
+            true => statx::through_links(here, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
+            false => statx::by_name(here, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
         };
         // The scan reports a missing root.
         let Ok(found) = found else {
@@ -286,7 +288,7 @@ impl VolumeTable {
             ));
         }
         let id = IMAGE | u64::from(root);
-        let mounted = Ext4::of_image(path, id).map_err(|reason| match reason {
+        let mounted = Ext4::of_image(here, path, id).map_err(|reason| match reason {
             NoImage::Unopened(error) => error,
             NoImage::Refused(sentence) => refusal(&sentence),
         })?;

@@ -8,7 +8,7 @@ use statwalk_core::{
     Errno, Exclusions, Fields, LinkPolicy, MountCrossing, RootTotals, Scan, Source, SymlinkPolicy,
     Totals, TreeSink,
 };
-use statwalk_testkit::mounts::{FileSystem, bind};
+use statwalk_testkit::mounts::{FileSystem, bind, ext4_image};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::unprivileged::as_ordinary_user;
 use statwalk_testkit::{Scratch, or_skip, trees};
@@ -483,4 +483,17 @@ fn a_relative_root_leads_from_a_given_directory() {
     assert_eq!(outcome.output.len() as u64, whole.entries);
     let error = scan.relative_to(dir.join("none")).run(&Totals::new());
     assert_eq!(error.unwrap_err().path(), Some(&b"docs"[..]));
+}
+
+/// The image was looked for in the working directory.
+#[test]
+fn a_relative_image_leads_from_a_given_directory() {
+    let (scratch, dir) = made(&trees::basic());
+    let image = scratch.path().join("image");
+    or_skip!(ext4_image(&image, 32 << 20, &[], Some(&dir)));
+    let scan = Scan::new("image").source(Source::Ext4);
+    let outcome = scan.relative_to(scratch.path()).run(&Totals::new());
+    let found = &outcome.unwrap().output[0];
+    // And its lost+found.
+    assert_eq!(found.entries, total(&[dir], 1).entries + 1);
 }

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ impl Device {
             },
             Err(error) => return Err((known, error)),
         };
-        let opened = opened(&path).and_then(|file| {
+        let opened = opened(CWD, &path).and_then(|file| {
             let found = file.metadata()?;
             let is_it = found.file_type().is_block_device()
                 && number_of(found.rdev()).as_deref() == Some(number);
@@ -66,10 +66,11 @@ impl Device {
         }
     }
 
-    /// Opens an image or an unmounted device by the path that a caller gave.
-    pub(crate) fn open_image(path: &std::ffi::CStr) -> io::Result<Device> {
+    /// Opens an image or an unmounted device by the path that a caller gave. A relative one
+    /// leads from `here`.
+    pub(crate) fn open_image(here: BorrowedFd<'_>, path: &std::ffi::CStr) -> io::Result<Device> {
         let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
-        opened(path).and_then(Device::new)
+        opened(here, path).and_then(Device::new)
     }
 }
 
@@ -103,9 +104,9 @@ fn has_room_for(length_bytes: u64) -> bool {
 
 /// Opens a regular file or a block device, and nothing else: to open a FIFO
 /// waits for a writer, and to open a character device may set it going.
-fn opened(path: &Path) -> io::Result<File> {
+fn opened(here: BorrowedFd<'_>, path: &Path) -> io::Result<File> {
     let open = |flags: OFlags| -> io::Result<OwnedFd> {
-        let opened = uninterrupted(|| openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty()))?;
+        let opened = uninterrupted(|| openat(here, path, flags | OFlags::CLOEXEC, Mode::empty()))?;
         let found = statx::by_descriptor(opened.as_fd(), StatxFlags::TYPE)?;
         match holds_bytes(FileType::of_mode(found.stx_mode)) {
             Ok(()) => Ok(opened),

@@ -126,8 +126,12 @@ impl Mounted {
     }
 
     /// Opens an image or an unmounted device.
-    pub(crate) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
-        let device = Device::open_image(path).map_err(NoImage::Unopened)?;
+    pub(crate) fn of_image(
+        here: BorrowedFd<'_>,
+        path: &CStr,
+        number: u64,
+    ) -> Result<Mounted, NoImage> {
+        let device = Device::open_image(here, path).map_err(NoImage::Unopened)?;
         let volume = Volume::open(device).map_err(|refusal| NoImage::Refused(reason(refusal)))?;
         Ok(Mounted {
             volume,

@@ -98,7 +98,7 @@ impl Posix {
     }
 
     /// The directory from which relative roots lead.
-    fn here(&self) -> BorrowedFd<'_> {
+    pub(crate) fn here(&self) -> BorrowedFd<'_> {
         self.working_directory.as_fd()
     }
 
