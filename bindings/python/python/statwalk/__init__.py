@@ -42,9 +42,23 @@ from ._statwalk import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, AnyStr, Literal, cast, overload
+    from typing import Any, AnyStr, Literal, TypedDict, Unpack, cast, overload
 
     from ._summaries import Group, Groups, LargestEntries, LargestEntry, Sums, Usage
+
+    class _ScanOptions(TypedDict, total=False):
+        fields: str | Iterable[str]
+        onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None
+        threads: int | None
+        max_depth: int | None
+        min_depth: int | None
+        sort: bool
+        contents_first: bool
+        one_file_system: bool
+        follow_links: bool
+        kernel_file_systems: bool
+        exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]]
+        gitignore: bool
 else:
 
     def cast(_, value):
@@ -154,38 +168,11 @@ def _audit(path: str | bytes | int) -> None:
 
 
 @overload
-def scan(
-    path: int,
-    *,
-    fields: str | Iterable[str] = "stat",
-    onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None = None,
-    threads: int | None = None,
-    max_depth: int | None = None,
-    min_depth: int | None = None,
-    sort: bool = False,
-    contents_first: bool = False,
-    one_file_system: bool = False,
-    follow_links: bool = False,
-    kernel_file_systems: bool = False,
-    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
-    gitignore: bool = False,
-) -> Scan[str]: ...
+def scan(path: int, **options: Unpack[_ScanOptions]) -> Scan[str]: ...
 @overload
 def scan(
     path: AnyStr | os.PathLike[AnyStr] | Iterable[AnyStr | os.PathLike[AnyStr]],
-    *,
-    fields: str | Iterable[str] = "stat",
-    onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None = None,
-    threads: int | None = None,
-    max_depth: int | None = None,
-    min_depth: int | None = None,
-    sort: bool = False,
-    contents_first: bool = False,
-    one_file_system: bool = False,
-    follow_links: bool = False,
-    kernel_file_systems: bool = False,
-    exclude: str | bytes | os.PathLike[Any] | Iterable[str | bytes | os.PathLike[Any]] = (),
-    gitignore: bool = False,
+    **options: Unpack[_ScanOptions],
 ) -> Scan[AnyStr]: ...
 def scan(
     path: Any,
