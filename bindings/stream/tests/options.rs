@@ -153,30 +153,24 @@ fn several(item: &str) -> String {
 #[test]
 fn functions_of_python_have_them() {
     let source = file("python/python/statwalk/__init__.py");
+    let (_, types) = source.split_once("class _ScanOptions(").unwrap();
+    let (types, _) = types.split_once("\nelse:\n").unwrap();
+    assert_eq!(
+        lines_of_options(types.split_once('\n').unwrap().1),
+        lines_of_python(|_| true, "", ""),
+        "_ScanOptions"
+    );
     for function in ["scan", "batches", "table", "du", "top", "stats"] {
-        let (_, rest) = source.split_once(&format!("\ndef {function}(")).unwrap();
+        let begin = format!("\ndef {function}(");
+        // What @overload marks stands before the function itself.
+        let (_, rest) = source.rsplit_once(&begin).unwrap();
         let (signature, rest) = rest.split_once(") -> ").unwrap();
         let (_, by_name) = signature.split_once("    *,\n").unwrap();
-        let given = by_name.lines().map(str::trim).filter(|line| {
-            !line.is_empty() && !line.starts_with("fields:") && !line.starts_with("onerror:")
-        });
         let is_whole = matches!(function, "du" | "top" | "stats");
         let of_entries = ["max_depth", "min_depth", "sort", "contents_first"];
-        let wanted =
-            named(Language::Python).filter(|(name, _)| !is_whole || !of_entries.contains(name));
-        let wanted = wanted.map(|(name, option)| match option.kind {
-            OptionKind::Flag => format!("{name}: bool = False,"),
-            OptionKind::Number { .. } => format!("{name}: int | None = None,"),
-            OptionKind::Patterns => format!(
-                "{name}: {} = (),",
-                several("str | bytes | os.PathLike[Any]")
-            ),
-        });
-        assert_eq!(
-            given.collect::<Vec<_>>(),
-            wanted.collect::<Vec<_>>(),
-            "{function}"
-        );
+        let has = |name: &str| !is_whole || !of_entries.contains(&name);
+        let wanted = lines_of_python(has, " = ", ",");
+        assert_eq!(lines_of_options(by_name), wanted, "{function}");
         let doc = rest.split("\"\"\"").nth(1).unwrap();
         let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
         if function == "scan" {
@@ -191,6 +185,30 @@ fn functions_of_python_have_them() {
             );
         }
     }
+}
+
+/// The lines of a signature that are of options of the table.
+fn lines_of_options(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim);
+    let apart = |line: &&str| line.starts_with("fields:") || line.starts_with("onerror:");
+    lines
+        .filter(|line| !line.is_empty() && !apart(line))
+        .collect()
+}
+
+/// The options as Python writes them, each with its default behind `equals`, if any.
+fn lines_of_python(has: impl Fn(&str) -> bool, equals: &str, end: &str) -> Vec<String> {
+    let options = named(Language::Python).filter(|(name, _)| has(name));
+    let lines = options.map(|(name, option)| {
+        let (kind, default) = match option.kind {
+            OptionKind::Flag => ("bool".to_owned(), "False"),
+            OptionKind::Number { .. } => ("int | None".to_owned(), "None"),
+            OptionKind::Patterns => (several("str | bytes | os.PathLike[Any]"), "()"),
+        };
+        let default = if equals.is_empty() { "" } else { default };
+        format!("{name}: {kind}{equals}{default}{end}")
+    });
+    lines.collect()
 }
 
 #[test]
