@@ -55,10 +55,11 @@ pub mod automount;
 #[cfg(target_os = "linux")]
 pub mod ext4_images;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "fault-fs"))]
 pub mod fault_fs;
 
 pub mod program;
+#[cfg(feature = "terminal")]
 pub mod terminal;
 pub mod unprivileged;
 
