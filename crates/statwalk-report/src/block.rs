@@ -2,10 +2,10 @@
 
 //! A block: the columns of some nodes.
 
-use crate::column::{Column, Numbers, block_of};
+use crate::column::{Column, Numbers, Packed, block_of};
 use crate::deflate::Deflate;
 use crate::stripe::{Stripe, Wide};
-use crate::threads::queue;
+use crate::threads::{Next, queue};
 
 /// No node, and no block.
 pub(crate) const NOTHING: u32 = u32::MAX;
@@ -70,12 +70,23 @@ impl Columns {
 
     /// The block as raw DEFLATE in base64, a piece a line.
     pub(crate) fn into_deflated(mut self) -> Vec<String> {
-        self.give_high_bits(|stripe| &mut stripe.allocated);
-        self.give_high_bits(|stripe| &mut stripe.apparent);
+        self.align();
+        let packed = queue(|next| self.packed(next));
+        block_of(self.len(), packed)
+    }
+
+    /// Packs those pieces that no other thread takes.
+    pub(crate) fn packed(&self, next: &Next) -> Vec<(usize, Packed)> {
         let columns = self.columns();
         let pieces: Vec<_> = columns.iter().flat_map(Column::pieces).collect();
         let pack = |deflate: &mut Deflate, at: usize| pieces[at].packed(deflate);
-        block_of(self.len(), queue(pieces.len(), pack))
+        next.work(pieces.len(), pack)
+    }
+
+    /// Gives all stripes the same columns.
+    pub(crate) fn align(&mut self) {
+        self.give_high_bits(|stripe| &mut stripe.allocated);
+        self.give_high_bits(|stripe| &mut stripe.apparent);
     }
 
     /// Where one stripe has bits beyond 64, all others have them, too.

@@ -5,11 +5,12 @@
 use statwalk_view::Tree;
 
 use crate::block::Columns;
+use crate::column::block_of;
 use crate::full::full;
 use crate::outline::{Cells, Outline};
 use crate::redaction::{Names, Naming, Place};
 use crate::stripe::Stripe;
-use crate::threads::{both, queue};
+use crate::threads::{Next, both, queue, two_queues};
 use crate::tree::ReportTree;
 
 /// How much of the tree is in the file.
@@ -79,34 +80,40 @@ pub(crate) fn blocks<T: ReportTree>(
         };
     };
     let cells = outline.cells();
-    let stripes = match choice.names {
-        Names::Original => queue(cells.len(), |_: &mut (), at| {
-            stripe(
-                tree,
-                &cells[at],
-                &mut Vec::new(),
-                &mut Naming::of_originals(),
-            )
-        }),
+    let of_stripes = |stripes| {
+        let mut columns = Columns {
+            stripes,
+            ..Columns::default()
+        };
+        columns.align();
+        columns
+    };
+    let packed = |columns: &Columns, next: &Next| columns.packed(next);
+    let (columns, packed) = match choice.names {
+        Names::Original => two_queues(
+            |next| {
+                next.work(cells.len(), |places: &mut Vec<Place>, at| {
+                    places.clear();
+                    stripe(tree, &cells[at], places, &mut Naming::of_originals())
+                })
+            },
+            of_stripes,
+            packed,
+        ),
         // A number counts the names before it.
         Names::Redacted => {
             let mut places = Vec::new();
             let stripes = cells.iter();
-            stripes
-                .map(|cells| stripe(tree, cells, &mut places, naming))
-                .collect()
+            let stripes = stripes.map(|cells| stripe(tree, cells, &mut places, naming));
+            let columns = of_stripes(stripes.collect());
+            let packed = queue(|next| columns.packed(next));
+            (columns, packed)
         }
     };
-    let columns = Columns {
-        stripes,
-        ..Columns::default()
-    };
-    let node_count = columns.len() as u64;
-    let has_sums = columns.has_rests();
     Blocks {
-        blocks: vec![columns.into_deflated()],
-        node_count,
-        has_sums,
+        node_count: columns.len() as u64,
+        has_sums: columns.has_rests(),
+        blocks: vec![block_of(columns.len(), packed)],
     }
 }
 
