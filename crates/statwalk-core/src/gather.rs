@@ -108,6 +108,8 @@ pub(crate) enum Learned<'a> {
     Failed(&'a EntryError),
     /// See [`Collect::waiting`].
     Waiting(DirId, &'a [&'a [u8]]),
+    /// See [`Collect::gone`].
+    Gone(DirId, &'a [u8]),
     /// See [`Collect::listed`].
     Listed(DirId, bool),
 }
@@ -225,6 +227,7 @@ impl Scan {
                 | Learned::Finished(_)
                 | Learned::Failed(_)
                 | Learned::Waiting(..)
+                | Learned::Gone(..)
                 | Learned::Listed(..) => Fill::Nothing,
             }),
             wants_all: false,
@@ -592,6 +595,12 @@ impl<T: Default + Send + 'static> Collect for GatherState<T> {
         if self.gather.wants_all {
             let names: Vec<&[u8]> = names.collect();
             self.note(Learned::Waiting(directory, &names));
+        }
+    }
+
+    fn gone(&mut self, directory: DirId, name: &[u8]) {
+        if self.gather.wants_all {
+            self.note(Learned::Gone(directory, name));
         }
     }
 

@@ -68,6 +68,8 @@ struct Tables {
 pub(crate) struct Listings {
     /// Numbers of directories, and in each a name that comes later.
     pub(crate) waiting: Vec<(u32, Box<[u8]>)>,
+    /// Numbers of directories, and in each one of those names that comes no more.
+    pub(crate) gone: Vec<(u32, Box<[u8]>)>,
     /// Directories whose other entries were delivered, all by this worker.
     pub(crate) listed: Vec<u32>,
     /// The same, by several.
@@ -297,6 +299,10 @@ impl Gathering {
             Learned::Waiting(directory, names) => {
                 let names = names.iter().map(|&name| (directory.0, name.into()));
                 self.last(stock).listings.waiting.extend(names);
+            }
+            Learned::Gone(directory, name) => {
+                let name = (directory.0, name.into());
+                self.last(stock).listings.gone.push(name);
             }
             Learned::Listed(directory, is_by_one_worker) => {
                 let listings = &mut self.last(stock).listings;

@@ -44,8 +44,7 @@ impl Sequence {
     /// present one. It holds entries that were read ahead: up to 131,072, and those that workers
     /// read just then. Second mounts come when the rest of their root was read, and so do links
     /// that are followed. Then it holds all entries of that root which come after the first of
-    /// them. In place of a subdirectory that vanishes before it is opened, the same holds until
-    /// the directory above is done.
+    /// them.
     pub fn sorted(mut self) -> Sequence {
         self.is_sorted = true;
         self

@@ -5,7 +5,7 @@
 //! A row's turn is known when all names of its directory are. So a directory waits until its
 //! worker has said that it is listed, and which names in it come later. If several workers
 //! have listed it, it waits until no rows are left that began before. A name that has not come
-//! is waited for, until its directory is finished without it.
+//! is waited for, until a worker says that it comes no more.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::mem::take;
@@ -75,6 +75,8 @@ struct Node {
     /// Names that come later.
     waiting: Vec<Box<[u8]>>,
     has_waiting: bool,
+    /// Those of `waiting`, here or in the frame, that come no more.
+    gone: HashSet<Box<[u8]>>,
     is_listed: bool,
     is_finished: bool,
 }
@@ -187,6 +189,7 @@ impl SortedRows {
         }
         let Listings {
             waiting,
+            gone,
             listed,
             listed_by_several,
         } = rows.take_listings();
@@ -198,6 +201,11 @@ impl SortedRows {
             if let Some(node) = self.node(dir) {
                 node.waiting.push(name);
                 node.has_waiting = true;
+            }
+        }
+        for (dir, name) in gone {
+            if let Some(node) = self.node(dir) {
+                node.gone.insert(name);
             }
         }
         for dir in listed {
@@ -482,7 +490,7 @@ impl SortedRows {
                 None => false,
             };
             // It does not exist any more, or was left out.
-            if !has_come && !node.is_finished && !is_over {
+            if !has_come && !node.gone.remove(waiting) && !node.is_finished && !is_over {
                 return First::Waiting;
             }
             frame.waiting.pop();

@@ -3,7 +3,7 @@
 //! The results of a lister: directories, entries, and what went wrong.
 
 use crate::batch::Batch;
-use crate::directory::Directory;
+use crate::directory::{Dir, Directory};
 use crate::entry::DirId;
 use crate::error::Op;
 use crate::failure::Failure;
@@ -47,6 +47,11 @@ pub(crate) trait Events {
     /// Notes that the entries of a directory were delivered and its subdirectories queued, by
     /// this worker alone or by several. A last delivery is that, too.
     fn listed(&mut self, directory: &Directory<'_>, by: ListedBy);
+    /// How many rows this worker has delivered, if the caller takes rows by path.
+    fn rows_by_path(&self) -> Option<u64>;
+    /// Tells a caller who takes rows by path that a subdirectory or a link, which was to come
+    /// later, does not come.
+    fn gone(&mut self, parent: &Dir, name_offset: u32);
     /// Notes that a directory was delivered, and so was all below it.
     fn finished(&mut self, directory: &Directory<'_>);
     /// Notes that a root was delivered, and so was all below it.

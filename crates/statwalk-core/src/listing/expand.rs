@@ -66,6 +66,13 @@ pub(super) fn is_no_way(failure: Failure) -> bool {
     )
 }
 
+/// Says that a name does not come if it is settled and no row was delivered since so many.
+fn tell_gone(fate: Fate, rows: Option<u64>, parent: &Dir, offset: u32, out: &mut dyn Events) {
+    if fate == Fate::Settled && rows.is_some() && out.rows_by_path() == rows {
+        out.gone(parent, offset);
+    }
+}
+
 impl<D: DirectorySource> Lister<D> {
     /// Lists a root, or delivers it as an entry if it is no directory.
     pub(crate) fn root(
@@ -158,7 +165,14 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Follows a symbolic link.
     pub(crate) fn follow(&mut self, parent: Arc<Dir>, offset: u32, out: &mut dyn Outlet) -> Fate {
-        let place = Place::Child(Arc::clone(&parent), offset);
+        let rows = out.rows_by_path();
+        let fate = self.follow_to(&parent, offset, out);
+        tell_gone(fate, rows, &parent, offset, out);
+        fate
+    }
+
+    fn follow_to(&mut self, parent: &Arc<Dir>, offset: u32, out: &mut dyn Outlet) -> Fate {
+        let place = Place::Child(Arc::clone(parent), offset);
         let base = match self.base_of(&Handle::Closed, &place, Sight::First, out) {
             Ok(Some(base)) => base,
             Ok(None) => unreachable!("a closed directory is opened again"),
@@ -168,7 +182,7 @@ impl<D: DirectorySource> Lister<D> {
         let target = self.context.source.stat_target(Some(&base), name);
         if let Ok(target) = &target
             && target.kind() == FileType::Directory
-            && !self.leaves_out(target, &parent, &base)
+            && !self.leaves_out(target, parent, &base)
             && !self.context.visited.contains(target.id())
             && !(self.context).is_left_to_other_root(target.id(), target.mount(), parent.root)
             && (parent.depth + 1 < self.context.options.max_depth
@@ -241,7 +255,7 @@ impl<D: DirectorySource> Lister<D> {
             Some(_) => (found.without_bytes(), false),
             None => (found, false),
         };
-        self.deliver_alone(&parent, name, &entry, followed, out);
+        self.deliver_alone(parent, name, &entry, followed, out);
         Fate::Settled
     }
 
@@ -311,8 +325,28 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Lists a subdirectory: in place if its inode number is known, else by the source.
+    /// Lists a subdirectory, and tells a caller who waits for it if it does not come.
     pub(super) fn child(
+        &mut self,
+        parent: Arc<OpenParent>,
+        offset: u32,
+        ino: u64,
+        sight: Sight,
+        out: &mut dyn Outlet,
+    ) -> Fate {
+        let rows = out.rows_by_path();
+        if rows.is_none() {
+            return self.list_child(parent, offset, ino, sight, out);
+        }
+        // Not the parent that is open: the last subdirectory closes it.
+        let dir = Arc::clone(&parent.dir);
+        let fate = self.list_child(parent, offset, ino, sight, out);
+        tell_gone(fate, rows, &dir, offset, out);
+        fate
+    }
+
+    /// Lists a subdirectory: in place if its inode number is known, else by the source.
+    fn list_child(
         &mut self,
         parent: Arc<OpenParent>,
         offset: u32,

@@ -203,8 +203,12 @@ impl<D: DirectorySource> Lister<D> {
             }
             Ok(listed) => listed,
         };
-        for _ in listed.len()..offsets.len() {
+        let mut still: Vec<u32> = listed.iter().map(|&(offset, _)| offset).collect();
+        still.sort_unstable();
+        let vanished = |offset: &&u32| still.binary_search(offset).is_err();
+        for &offset in offsets.iter().filter(vanished) {
             out.note(dir.root, Note::Vanished);
+            out.gone(dir, offset);
             settle(dir, out);
         }
         let mut again = Vec::new();

@@ -93,7 +93,7 @@ impl Agenda {
 }
 
 /// Groups the names that one listing can judge.
-fn by_parent(mut vanished: Vec<(Arc<Dir>, u32)>) -> Vec<Item> {
+pub(super) fn by_parent(mut vanished: Vec<(Arc<Dir>, u32)>) -> Vec<Item> {
     vanished.sort_by_key(|(parent, offset)| (parent.id, *offset));
     let groups = vanished.chunk_by(|a, b| Arc::ptr_eq(&a.0, &b.0));
     let offsets = |group: &[(_, u32)]| group.iter().map(|&(_, offset)| offset).collect();

@@ -10,6 +10,7 @@ pub(crate) mod concurrency;
 mod controller;
 mod frontier;
 mod inode_queue;
+mod missing;
 mod outlet;
 mod parking;
 pub(crate) mod pool;

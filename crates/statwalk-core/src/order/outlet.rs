@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::AnyOrder;
 use super::frontier::WorkerSlot;
+use super::missing::Missing;
 use super::pool::Pool;
 use super::results::Results;
 use super::worker::Duty;
@@ -41,6 +42,8 @@ pub(super) struct WorkerOutlet<D> {
     pub(super) pool: Arc<Pool<D>>,
     pub(super) slot: WorkerSlot,
     pub(super) last_parent: Option<Arc<Dir>>,
+    /// Each counts as a job that is being done.
+    pub(super) missing: Missing,
     pub(super) dirs_done: u32,
     /// Added to the counts of this thread: the counts of earlier workers in this slot,
     /// less what the thread did elsewhere.
@@ -234,6 +237,10 @@ impl<D: DirectorySource> Backlog for WorkerOutlet<D> {
     }
 
     fn defer_vanished(&mut self, parent: &Arc<Dir>, name_offset: u32) {
+        // The caller waits for it.
+        if self.pool.frontier.sorted().is_some() {
+            return self.missing.push(parent, name_offset);
+        }
         let item = (Arc::clone(parent), name_offset);
         lock(&self.pool.agenda).vanished.push(item);
     }
@@ -361,6 +368,21 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
                 .collector()
                 .listed(directory.id, by == ListedBy::One)
         });
+    }
+
+    fn rows_by_path(&self) -> Option<u64> {
+        self.pool.frontier.sorted()?;
+        let entries = &self.pool.progress[self.slot.index()].entries;
+        Some(entries.load(Ordering::Relaxed))
+    }
+
+    /// Once the scan is cancelled all else is gone anyway.
+    fn gone(&mut self, parent: &Dir, name_offset: u32) {
+        if parent.id == DirId::NONE_LEFT || self.pool.is_cancelled() {
+            return;
+        }
+        let name = parent.child_name(name_offset).to_bytes();
+        self.with_results(|results| results.state.collector().gone(parent.id, name));
     }
 
     /// Once the scan is cancelled nothing is finished any more: a worker that stops

@@ -9,9 +9,11 @@ use std::time::Instant;
 
 use super::agenda::Item;
 use super::frontier::WorkerSlot;
+use super::missing::Missing;
 use super::outlet::{WorkerOutlet, work_of_thread};
 use super::pool::Pool;
 use super::{AnyOrder, Order};
+use crate::directory::Dir;
 use crate::listing::events::Events;
 use crate::listing::pace::Pace;
 use crate::listing::shared::cut_off;
@@ -97,6 +99,7 @@ impl<D: DirectorySource> Worker<D> {
                 pool,
                 slot,
                 last_parent: None,
+                missing: Missing::default(),
                 dirs_done: 0,
                 calls_before,
                 work_before,
@@ -135,6 +138,7 @@ impl<D: DirectorySource> Worker<D> {
             }
             match self.outlet.take() {
                 Some(job) => self.visit(job, 0),
+                None if self.outlet.missing.len() > 0 => self.judge_rest(),
                 None if is_lent => {
                     self.outlet.rest();
                     return StopReason::Idle;
@@ -150,9 +154,11 @@ impl<D: DirectorySource> Worker<D> {
                 }
             }
             if is_lent && self.outlet.is_late() {
+                self.judge_rest();
                 return StopReason::TimeOver(self.outlet.duty);
             }
             if pool.may_go() {
+                self.judge_rest();
                 self.outlet.rest();
                 return StopReason::TooMany;
             }
@@ -182,8 +188,14 @@ impl<D: DirectorySource> Worker<D> {
     fn visit(&mut self, job: Job, level: u32) {
         self.outlet.begin(&job);
         let lists = matches!(job, Job::Child { .. } | Job::Rest(_));
+        let missing = self.outlet.missing.len();
         if self.lister.expand(job, &mut self.outlet) == Fate::Settled {
             self.outlet.settle_last_parent();
+        }
+        // One that is missing is done when it is judged.
+        let mut done = usize::from(self.outlet.missing.len() == missing);
+        if self.outlet.missing.is_due(self.outlet.pool.started) {
+            done += self.judge_missing();
         }
         let pool = &self.outlet.pool;
         pool.frontier.done(&mut self.outlet.slot);
@@ -194,9 +206,42 @@ impl<D: DirectorySource> Worker<D> {
         if pool.order == Order::Recursive {
             self.descend(level);
         }
-        if self.outlet.pool.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+        self.end_jobs(done);
+    }
+
+    /// Notes so many jobs as done. With the last of all it begins the next item.
+    fn end_jobs(&mut self, done: usize) {
+        let pending = &self.outlet.pool.pending;
+        if done > 0 && pending.fetch_sub(done, Ordering::AcqRel) == done {
             self.advance();
         }
+    }
+
+    /// Judges the missing subdirectories before this worker waits or goes.
+    fn judge_rest(&mut self) {
+        let done = self.judge_missing();
+        self.end_jobs(done);
+    }
+
+    /// Judges the missing subdirectories, and gives their number.
+    fn judge_missing(&mut self) -> usize {
+        let count = self.outlet.missing.len();
+        if count == 0 || self.outlet.pool.is_cancelled() {
+            return 0;
+        }
+        let begin = threads::now();
+        for item in self.outlet.missing.take() {
+            if let Item::Vanished(parent, offsets) = item {
+                self.judge_vanished(&parent, &offsets);
+            }
+        }
+        self.outlet.missing.judged(begin);
+        count
+    }
+
+    fn judge_vanished(&mut self, parent: &Arc<Dir>, offsets: &[u32]) {
+        self.outlet.begin_in(&parent.place);
+        (self.lister).judge_vanished(parent, offsets, &mut self.outlet);
     }
 
     /// Visits the subdirectories of the last directory, in the order of the listing.
@@ -260,11 +305,9 @@ impl<D: DirectorySource> Worker<D> {
                         out.settle_last_parent();
                     }
                 }
-                Item::Vanished(parent, offsets) => {
-                    out.begin_in(&parent.place);
-                    lister.judge_vanished(&parent, &offsets, out);
-                }
+                Item::Vanished(parent, offsets) => self.judge_vanished(&parent, &offsets),
             }
+            self.judge_missing();
             if pool.order == Order::Recursive {
                 self.descend(0);
             }

@@ -40,10 +40,15 @@ pub(super) fn judge(scenario: &Scenario, ended: &Ended, log: &Log) {
                 assert!(finished.contains(path), "{name} was never finished");
             }
             assert!(report.roots.iter().all(|root| !root.interrupted));
+            let mut held = log.waiting.difference(&log.settled);
+            let held = held.next();
+            assert!(held.is_none(), "{held:?} neither came nor is gone");
             let idle = ended.idle;
             assert!(idle <= IDLE_MAX, "all threads slept for {idle:?}");
         }
     }
+    let come_back = &log.come_back;
+    assert!(come_back.is_empty(), "gone, and came: {come_back:?}");
     let mut seen = HashSet::new();
     for error in &report.errors {
         let is_new = seen.insert((&error.path, error.op, error.cause));

@@ -29,6 +29,13 @@ pub(super) struct Log {
     /// Rows that came below a directory that was finished, and directories that were
     /// finished twice or before they were delivered.
     pub(super) too_late: Vec<Vec<u8>>,
+    /// Names that were said to come later, each with the number of its directory.
+    pub(super) waiting: HashSet<(DirId, Vec<u8>)>,
+    /// Those that have come, or were said to come no more.
+    pub(super) settled: HashSet<(DirId, Vec<u8>)>,
+    /// Names that came after they were said to come no more.
+    pub(super) come_back: Vec<Vec<u8>>,
+    gone: HashSet<(DirId, Vec<u8>)>,
 }
 
 /// Keeps all rows.
@@ -89,9 +96,22 @@ impl Recorded {
     }
 }
 
+impl Recorded {
+    fn come(&mut self, directory: Option<DirId>, name: &[u8]) {
+        let Some(directory) = directory else { return };
+        let mut log = lock(&self.log);
+        let key = (directory, name.to_vec());
+        if log.gone.contains(&key) {
+            log.come_back.push(name.to_vec());
+        }
+        log.settled.insert(key);
+    }
+}
+
 impl Collect for Recorded {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
         self.take(directory.root(), directory.path());
+        self.come(directory.parent(), directory.name());
         let mut log = lock(&self.log);
         log.dirs.push(directory.id());
         log.dir_paths.insert(directory.path());
@@ -112,7 +132,21 @@ impl Collect for Recorded {
     fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
         for entry in batch.iter() {
             self.take(origin.root(), origin.entry_path(entry.name));
+            self.come(origin.directory().map(Directory::id), entry.name);
         }
         ControlFlow::Continue(())
+    }
+
+    fn waiting(&mut self, directory: DirId, names: &mut dyn Iterator<Item = &[u8]>) {
+        let mut log = lock(&self.log);
+        log.waiting
+            .extend(names.map(|name| (directory, name.to_vec())));
+    }
+
+    fn gone(&mut self, directory: DirId, name: &[u8]) {
+        let mut log = lock(&self.log);
+        let key = (directory, name.to_vec());
+        log.gone.insert(key.clone());
+        log.settled.insert(key);
     }
 }

@@ -180,6 +180,13 @@ pub trait Collect: Send + 'static {
         let _ = (directory, names);
     }
 
+    /// Learns that one of those names comes no more. The order
+    /// [`Sorted`](crate::tuning::AnyOrder::Sorted) alone says so.
+    #[doc(hidden)]
+    fn gone(&mut self, directory: DirId, name: &[u8]) {
+        let _ = (directory, name);
+    }
+
     /// Learns that all entries of a directory were delivered, but those that wait: by one
     /// worker, or others have delivered some. The order
     /// [`Sorted`](crate::tuning::AnyOrder::Sorted) alone says so.
@@ -295,6 +302,10 @@ macro_rules! together {
                 $(self.$index.waiting(directory, &mut names.iter().copied());)+
             }
 
+            fn gone(&mut self, directory: DirId, name: &[u8]) {
+                $(self.$index.gone(directory, name);)+
+            }
+
             fn listed(&mut self, directory: DirId, is_by_one_worker: bool) {
                 $(self.$index.listed(directory, is_by_one_worker);)+
             }
@@ -365,6 +376,12 @@ impl<C: Collect> Collect for Option<C> {
     fn waiting(&mut self, directory: DirId, names: &mut dyn Iterator<Item = &[u8]>) {
         if let Some(state) = self {
             state.waiting(directory, names);
+        }
+    }
+
+    fn gone(&mut self, directory: DirId, name: &[u8]) {
+        if let Some(state) = self {
+            state.gone(directory, name);
         }
     }
 

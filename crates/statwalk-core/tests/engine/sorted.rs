@@ -6,15 +6,18 @@
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use statwalk_core::{
-    DirId, Entries, EntryError, Fields, Next, Scan, Sequence, Source, SymlinkPolicy, path_order,
+    Cause, DirId, Entries, EntryError, Fields, Next, Scan, Sequence, Source, SymlinkPolicy,
+    path_order,
 };
 use statwalk_testkit::unprivileged::as_ordinary_user;
 use statwalk_testkit::{mounts, or_skip, strategy, trees};
 
-use super::harness::{THREADS, scratch_in_memory};
+use super::harness::{THREADS, scratch_in_memory, text};
 
 /// A row with its depth, or an error.
 type Step = Result<(Vec<u8>, u32), Vec<u8>>;
@@ -223,7 +226,7 @@ fn a_deep_tree_comes_by_path() {
         let mut rows = scan.ordered_rows_in(sequence).unwrap();
         let mut depths = Vec::new();
         loop {
-            match rows.next_within(std::time::Duration::from_secs(60)) {
+            match rows.next_within(Duration::from_secs(60)) {
                 Next::Value(found) => {
                     let columns = &found.directories().columns;
                     let above = (0..columns.len()).map(|row| columns.dir(row));
@@ -421,6 +424,194 @@ fn refused_directories_do_not_stop_the_sequence() {
         let scan = scan.filter_dir(|dir| !dir.name().ends_with(b"7"));
         assert_same(&in_sequence(&scan, Sequence::new().sorted()), &steps);
     }
+}
+
+/// Names that come to nothing hold back no row after them, though the directory above is not
+/// done: a directory that vanishes before it is opened, one that is refused, and one that is a
+/// root of its own.
+#[test]
+fn a_name_that_never_comes_holds_nothing_back() {
+    const GONE: [&str; 3] = ["00", "03", "05"];
+    let scratch = scratch_in_memory();
+    let top = scratch.path().to_owned();
+    let names: Vec<String> = (0..40).map(|number| format!("{number:02}")).collect();
+    for threads in THREADS {
+        for name in &names {
+            std::fs::create_dir_all(top.join(name)).unwrap();
+        }
+        let (release, is_released) = std::sync::mpsc::channel::<()>();
+        let is_released = std::sync::Mutex::new(is_released);
+        let dir = top.clone();
+        let scan = Scan::of([&top, &top.join("07")]).threads(threads);
+        let scan = scan.filter_dir(move |found| {
+            match std::str::from_utf8(found.name()).unwrap() {
+                name if GONE.contains(&name) => std::fs::remove_dir(dir.join(name)).unwrap(),
+                "09" => return false,
+                "39" => {
+                    // Fails at once when the sender is gone.
+                    let _ = is_released.lock().unwrap().recv();
+                }
+                // A worker judges missing names now and then.
+                _ => std::thread::sleep(Duration::from_millis(3)),
+            }
+            true
+        });
+        let mut rows = scan.ordered_rows_in(Sequence::new().sorted()).unwrap();
+        let (mut found, mut release) = (Vec::new(), Some(release));
+        let mut waited = 0;
+        loop {
+            match rows.next_within(Duration::from_millis(100)) {
+                Next::Value(next) => {
+                    let columns = &next.directories().columns;
+                    found.extend((0..columns.len()).map(|row| columns.name(row).to_vec()));
+                    // The last before the one that waits.
+                    if found.last().is_some_and(|name| name == b"38") {
+                        release = None;
+                    }
+                }
+                Next::Waiting => {
+                    waited += 1;
+                    let came = found.len();
+                    assert!(waited < 100, "{came} rows came, and the others are held");
+                }
+                Next::Failed(error) => panic!("{error}"),
+                _ => break,
+            }
+        }
+        assert!(release.is_none());
+        let root = |path: &Path| path.as_os_str().as_bytes().to_vec();
+        let mut expected = vec![root(&top)];
+        let left_out =
+            |name: &&String| !GONE.contains(&&***name) && !["07", "09"].contains(&&***name);
+        expected.extend(
+            names
+                .iter()
+                .filter(left_out)
+                .map(|name| name.clone().into_bytes()),
+        );
+        expected.push(root(&top.join("07")));
+        assert_eq!(found, expected, "{threads} workers");
+        let report = rows.finish();
+        assert!(report.is_complete() && report.roots[0].vanished == 3);
+    }
+}
+
+/// Makes directories in those of a tree, moves them and removes them.
+fn disturb(dirs: &[PathBuf], own: usize, stop: &AtomicBool) {
+    let mut random = fastrand::Rng::with_seed(own as u64);
+    // Before and after most names.
+    let name = |number: usize| match number % 2 {
+        0 => format!("!busy-{own}-{number}"),
+        _ => format!("~busy-{own}-{number}"),
+    };
+    while !stop.load(Ordering::Relaxed) {
+        let path = dirs[random.usize(..dirs.len())].join(name(random.usize(..8)));
+        // Another step can have been there first.
+        match random.usize(..4) {
+            0 | 1 => drop(std::fs::create_dir_all(path.join("inner/innermost"))),
+            2 => {
+                let other = dirs[random.usize(..dirs.len())].join(name(random.usize(..8)));
+                let _ = std::fs::rename(path, other);
+            }
+            _ => drop(std::fs::remove_dir_all(path)),
+        }
+    }
+}
+
+/// Two threads change a tree meanwhile. No name of which nothing comes holds others back, none
+/// comes twice or in another place, and those that nobody touches come.
+#[test]
+fn a_tree_that_changes_comes_by_path() {
+    let mut vanished = 0;
+    for seed in 0..60 {
+        let tree = strategy::of_seed(&strategy::model(), seed);
+        let scratch = scratch_in_memory();
+        let dir = scratch.path().join("t");
+        tree.materialise(&dir).unwrap();
+        let steps = expected(&dir, false);
+        let of_steps = steps.iter().map(|step| step.as_ref().unwrap().0.clone());
+        let mut still: Vec<Vec<u8>> = of_steps.collect();
+        let paths = still.iter();
+        let paths = paths.map(|path| PathBuf::from(std::ffi::OsString::from_vec(path.clone())));
+        let dirs: Vec<PathBuf> = paths
+            .filter(|path| path.symlink_metadata().unwrap().is_dir())
+            .filter(|path| path.as_os_str().len() < 3_000)
+            .collect();
+        // It comes last, and waits until all before it came.
+        let last = dir.join(std::ffi::OsStr::from_bytes(&[0xff; 200]));
+        std::fs::create_dir(&last).unwrap();
+        let (release, is_released) = std::sync::mpsc::channel::<()>();
+        let is_released = std::sync::Mutex::new(is_released);
+        let threads = [1, 2, 4][seed as usize % 3];
+        let scan = Scan::new(&dir).threads(threads).filter_dir(move |found| {
+            if found.name() == [0xff; 200] {
+                // Fails at once when the sender is gone.
+                let _ = is_released.lock().unwrap().recv();
+            } else if found.name()[1..].starts_with(b"busy") {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            true
+        });
+        let stop = AtomicBool::new(false);
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        let report = std::thread::scope(|scope| {
+            for own in 0..2 {
+                let (dirs, stop) = (&dirs, &stop);
+                scope.spawn(move || disturb(dirs, own, stop));
+            }
+            // The others stop also when this fails.
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let mut rows = scan.ordered_rows_in(Sequence::new().sorted()).unwrap();
+                let (mut release, begin) = (Some(release), Instant::now());
+                loop {
+                    match rows.next_within(Duration::from_millis(10)) {
+                        Next::Value(next) => {
+                            let columns = &next.directories().columns;
+                            for row in 0..columns.len() {
+                                let mut path = Vec::new();
+                                if let Some(dir) = columns.dir(row) {
+                                    assert!(rows.push_path(dir, &mut path));
+                                    path.push(b'/');
+                                }
+                                path.extend_from_slice(columns.name(row));
+                                found.push(path);
+                            }
+                        }
+                        // A name that is made and removed all the time is an error at last.
+                        Next::Failed(error)
+                            if error.cause == Cause::Changed
+                                || text(&error.path).contains("busy") => {}
+                        Next::Failed(error) => panic!("seed {seed}: {error}"),
+                        Next::Waiting => {}
+                        _ => return rows.finish(),
+                    }
+                    let has_come = |path: &Vec<u8>| found.iter().any(|other| other == path);
+                    if release.is_some() && still.iter().all(has_come) {
+                        release = None;
+                    }
+                    let took = begin.elapsed();
+                    let is_held = release.is_some() && took > Duration::from_secs(20);
+                    assert!(!is_held, "seed {seed}: rows are held back");
+                }
+            }));
+            stop.store(true, Ordering::Relaxed);
+            outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        vanished += report.roots[0].vanished;
+        let is_before = |a: &Vec<u8>, b: &Vec<u8>| path_order(a, b).is_lt();
+        let at = found
+            .windows(2)
+            .position(|two| !is_before(&two[0], &two[1]));
+        let two = at.map(|at| [&found[at], &found[at + 1]].map(|path| path.escape_ascii()));
+        assert!(two.is_none(), "seed {seed}: {two:?}");
+        still.push(last.into_os_string().into_vec());
+        assert!(
+            still
+                .iter()
+                .all(|path| found.binary_search_by(|it| path_order(it, path)).is_ok())
+        );
+    }
+    assert!(vanished > 0, "no directory vanished at the right moment");
 }
 
 /// A directory is listed in other places there.
