@@ -507,15 +507,20 @@ impl Scan {
         roots: Vec<Arc<CStr>>,
         why: Vec<Reason>,
     ) -> Prepared<D> {
+        let follows = self.symlinks == SymlinkPolicy::Follow;
+        // A scan that follows links counts each file once anyway.
+        let counts_once =
+            self.links == LinkPolicy::Once && wanted.contains(Fields::LINKS) && !follows;
+        let roots_table = RootTable::of(&source, &roots, follows, counts_once, &self.exclusions);
         let context = Context {
             roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),
             links: self.links,
-            follows: self.symlinks == SymlinkPolicy::Follow,
+            follows,
             now_ns: now_ns(),
             inodes: Arc::new(InodeNumbers::new()),
+            mounted_files: Arc::clone(&roots_table.mounted_files),
         };
         let (plan, listings_max) = self.plan(wanted, why);
-        let roots_table = RootTable::of(&source, &roots, context.follows, &self.exclusions);
         let options = self.options(wanted, roots_table);
         let scan_context = Arc::new(ScanContext::new(options, source, plan.open_dirs_max));
         let options = PoolOptions {

@@ -54,9 +54,10 @@ impl RootTable {
         source: &impl DirectorySource,
         roots: &[Arc<CStr>],
         follows: bool,
+        counts_once: bool,
         exclusions: &Exclusions,
     ) -> RootTable {
-        let mut table = RootTable::default();
+        let (mut table, mut mounts) = (RootTable::default(), HashSet::new());
         if roots.len() < 2 {
             return table;
         }
@@ -74,6 +75,7 @@ impl RootTable {
                 false => source.stat_root(root),
             };
             let Ok(found) = found else { continue };
+            mounts.insert(found.mount());
             let number = index as u32;
             let first = if found.kind() == FileType::Directory {
                 let entry = table.directories.entry(found.id());
@@ -97,6 +99,9 @@ impl RootTable {
                 named.entry(name.to_vec()).or_insert((number, mount)).0
             };
             table.repeat[index] = first != number;
+        }
+        if counts_once {
+            table.mounted_files = Arc::new(source.mounted_files(&mounts));
         }
         table
     }

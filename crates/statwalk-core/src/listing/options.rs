@@ -2,7 +2,7 @@
 
 //! The options of a scan, fixed before the first directory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::source::DirectorySource;
@@ -86,6 +86,8 @@ pub(crate) struct RootTable {
     pub(crate) directories: HashMap<FileId, (u32, u64)>,
     /// Roots that are no directories, by their parent directory.
     pub(crate) others: HashMap<FileId, NamedRoots>,
+    /// Files that are mounted by themselves: a root can show one that another shows, too.
+    pub(crate) mounted_files: Arc<HashSet<FileId>>,
     /// Whether an earlier root is the same.
     pub(crate) repeat: Vec<bool>,
     /// Whether a root was something else than a directory when the scan began.

@@ -5,6 +5,7 @@
 //! A source asks the system and returns its answer. It decides nothing: the lister
 //! chooses the questions, repeats them, and uses the answers.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -235,6 +236,11 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The ways by which the scan can count a file twice.
     fn double_ways(&self) -> DoubleWays {
         DoubleWays::default()
+    }
+
+    /// The files that are mounted, by themselves, from the file systems of these mounts.
+    fn mounted_files(&self, _mounts: &HashSet<u64>) -> HashSet<FileId> {
+        HashSet::new()
     }
 
     /// Whether a mount shows the files of other directories.

@@ -267,6 +267,7 @@ mod tests {
             roots: Arc::default(),
             links: LinkPolicy::Once,
             follows: true,
+            mounted_files: Arc::default(),
             now_ns: 0,
             inodes: Arc::new(InodeNumbers::new()),
         }

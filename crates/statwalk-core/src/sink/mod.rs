@@ -17,6 +17,7 @@ mod top;
 mod totals;
 mod tree;
 
+use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub use tree::{Node, NodeId, NodeKind, Tree, TreeFile, TreeSink, TreeState};
 
 use crate::batch::Batch;
 use crate::directory::{Directory, Origin};
-use crate::entry::DirId;
+use crate::entry::{DirId, FileId};
 use crate::error::EntryError;
 use crate::fields::Fields;
 use crate::inode_numbers::InodeNumbers;
@@ -51,6 +52,8 @@ pub struct Context {
     pub now_ns: i64,
     /// The inodes that can be reached by several names, for all sinks and workers.
     pub(crate) inodes: Arc<InodeNumbers>,
+    /// Files that have several names by mounts, whatever their links.
+    pub(crate) mounted_files: Arc<HashSet<FileId>>,
 }
 
 impl Context {
@@ -70,6 +73,7 @@ impl Context {
             follows: false,
             now_ns,
             inodes: Arc::new(InodeNumbers::new()),
+            mounted_files: Arc::default(),
         }
     }
 }

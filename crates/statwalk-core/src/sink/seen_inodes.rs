@@ -5,6 +5,7 @@
 //! For sums it does not matter which of its names brought them. Where it does,
 //! see `first_names`.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,8 +23,14 @@ pub(super) fn may_repeat(context: &Context, batch: &Batch, index: usize) -> bool
     context.links == LinkPolicy::Once
         && match context.follows {
             true => !stands_for_a_directory(batch, index),
-            false => batch.links()[index] > 1,
+            false => batch.links()[index] > 1 || is_mounted(&context.mounted_files, batch, index),
         }
+}
+
+/// Whether an entry is one of the files that are mounted. Mostly there is none.
+#[inline]
+fn is_mounted(files: &HashSet<FileId>, batch: &Batch, index: usize) -> bool {
+    !files.is_empty() && files.contains(&batch.id(index))
 }
 
 /// Whether an entry is a link to a directory that is listed elsewhere: it has no bytes.
@@ -44,6 +51,7 @@ pub(super) struct SeenInodes {
     /// From how many links on an inode is remembered.
     links_min: u32,
     follows: bool,
+    mounted_files: Arc<HashSet<FileId>>,
     inodes: Arc<InodeNumbers>,
     counted: Arc<Counted>,
     /// Those of several scans, in the place of the own ones.
@@ -98,6 +106,7 @@ impl SeenInodes {
             links_min,
             follows: context.follows,
             of_scans,
+            mounted_files: Arc::clone(&context.mounted_files),
             inodes: Arc::clone(&context.inodes),
             counted: Arc::new(Counted {
                 numbers: Parts::new(),
@@ -109,7 +118,9 @@ impl SeenInodes {
     /// Whether the bytes of the entry were not counted yet; from now on they are.
     #[inline]
     pub(super) fn is_new(&self, batch: &Batch, index: usize) -> bool {
-        if batch.links()[index] < self.links_min || self.links_min == u32::MAX {
+        let is_single =
+            batch.links()[index] < self.links_min && !is_mounted(&self.mounted_files, batch, index);
+        if is_single || self.links_min == u32::MAX {
             return true;
         }
         if self.follows && stands_for_a_directory(batch, index) {

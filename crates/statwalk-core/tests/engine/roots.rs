@@ -466,6 +466,74 @@ fn a_mount_that_is_left_out_belongs_to_its_root() {
     }
 }
 
+/// A file with one link that is mounted elsewhere counted once for each of the roots that show
+/// it. du counts it once.
+#[test]
+fn a_file_that_is_mounted_counts_once_in_all_roots() {
+    let scratch = Scratch::new().unwrap();
+    let dir = |name: &str| scratch.subdirectory(name).unwrap();
+    let (one, two, three) = (dir("one"), dir("two"), dir("three"));
+    std::fs::write(one.join("file"), [1; 9_000]).unwrap();
+    std::fs::write(one.join("other"), [1; 5_000]).unwrap();
+    for dir in [&two, &three] {
+        std::fs::write(dir.join("file"), "").unwrap();
+    }
+    let _two = or_skip!(bind(&one.join("file"), &two.join("file")));
+    let _three = or_skip!(bind(&one.join("file"), &three.join("file")));
+    let bytes =
+        |path: &Path| std::os::unix::fs::MetadataExt::blocks(&path.metadata().unwrap()) * 512;
+    let files = bytes(&one.join("file")) + bytes(&one.join("other"));
+    let [file, other] = ["file", "other"].map(|name| one.join(name));
+    for (roots, dirs) in [
+        (vec![file.clone(), two.join("file")], vec![]),
+        (
+            vec![file.clone(), two.clone(), three.clone()],
+            vec![&two, &three],
+        ),
+        (vec![one.clone(), two.join("file")], vec![&one]),
+        (
+            vec![two.clone(), one.clone(), other.clone()],
+            vec![&one, &two],
+        ),
+        (vec![two.join("file"), three.join("file")], vec![]),
+    ] {
+        let is_whole = roots.contains(&one);
+        let expected = match is_whole {
+            true => files,
+            false => bytes(&file),
+        };
+        let expected = expected + dirs.iter().map(|dir| bytes(dir)).sum::<u64>();
+        for roots in permutations(&roots) {
+            let mut du = std::process::Command::new("du");
+            let du = du.args(["-c", "-B1"]).args(&roots).output().unwrap();
+            let sum = String::from_utf8(du.stdout).unwrap();
+            let sum = sum.lines().last().unwrap().split('\t').next().unwrap();
+            assert_eq!(sum, expected.to_string(), "du, {roots:?}");
+            for threads in [1, 3] {
+                let scan = Scan::of(&roots).threads(threads);
+                let outcome = scan
+                    .run(&(Totals::new(), TreeSink::new().with_files()))
+                    .unwrap();
+                let (totals, tree) = outcome.output;
+                let sums = totals.iter().map(|root| sizes(root).allocated_bytes);
+                assert_eq!(sums.sum::<u128>(), u128::from(expected), "{roots:?}");
+                let nodes = (0..roots.len()).filter_map(|root| tree.root(root));
+                // A name that brings no bytes says so.
+                let nodes = nodes.filter(|root| !root.is_extra_link());
+                let sums = nodes.filter_map(|root| root.allocated_bytes());
+                assert_eq!(sums.sum::<u128>(), u128::from(expected), "tree, {roots:?}");
+                let each = scan
+                    .links(LinkPolicy::Each)
+                    .run(&Totals::new())
+                    .unwrap()
+                    .output;
+                let sums = each.iter().map(|root| sizes(root).allocated_bytes);
+                assert!(sums.sum::<u128>() > u128::from(expected), "{roots:?}");
+            }
+        }
+    }
+}
+
 /// A binding takes a path at one moment and reads it at another.
 #[test]
 fn a_relative_root_leads_from_a_given_directory() {

@@ -14,6 +14,7 @@ pub(crate) mod probe;
 pub(crate) mod stat;
 mod working_directory;
 
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
@@ -336,6 +337,13 @@ impl DirectorySource for Posix {
         DoubleWays {
             mounts: probe::mounts_reached_twice(roots, &mounts, self.has_mount_ids),
             layers: stacked::layers_below(&mounts, roots),
+        }
+    }
+
+    fn mounted_files(&self, mounts: &HashSet<u64>) -> HashSet<FileId> {
+        match self.has_mount_ids {
+            true => probe::mounted_files(mounts, &self.volumes.mounts()),
+            false => HashSet::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Probes the kernel before a scan: its features, and the mounts that lead to one
 //! directory twice.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
@@ -11,8 +12,10 @@ use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat, readlinkat};
 use rustix::io::Errno;
 use statwalk_sys::statx::{is_fstatat_refused, is_refused};
 
+use crate::entry::{FileId, FileType};
 use crate::linux::mounts::{self, Mount, Mounts, RootMount};
 use crate::linux::statx;
+use crate::listing::source::EntryStat;
 use crate::listing::stacked::DoubleMounts;
 
 pub(crate) use super::open::has_openat2;
@@ -68,6 +71,21 @@ pub(crate) fn mounts_reached_twice(
             .filter_map(Mount::device_number)
             .collect(),
     })
+}
+
+/// The files that are mounted from the file systems of some mounts.
+pub(super) fn mounted_files(from: &HashSet<u64>, mounts: &Mounts) -> HashSet<FileId> {
+    let devices = from.iter().filter_map(|&id| mounts.find(id));
+    let devices: HashSet<&str> = devices.map(|mount| &*mount.device).collect();
+    // The others show a file system as a whole.
+    let parts = mounts.all.iter().filter(|mount| mount.root != b"/");
+    let found = parts.filter(|mount| devices.contains(&*mount.device));
+    let stat = |mount: &Mount| {
+        let point = CString::new(mount.point.as_slice()).ok()?;
+        let found = statx::by_name(CWD, &point, statx::IDENTITY).ok()?;
+        (found.kind() != FileType::Directory).then(|| statx::file_id(&found))
+    };
+    found.filter_map(stat).collect()
 }
 
 /// The paths of the roots that exist, without links. Relative ones lead from a directory.
