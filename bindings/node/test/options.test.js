@@ -194,3 +194,25 @@ test('a path is a string, a Buffer or a URL', async () => {
     await assert.rejects(statwalk.du(wrong), error)
   }
 })
+
+// The table of the README: each line gives what those packages give.
+test('the options of readdirp and fdir have a way here', async () => {
+  const { Readable } = require('node:stream')
+  const { scan, scanSync } = statwalk
+  const files = Readable.from(scan(tree)).filter((entry) => entry.name.endsWith('.o'))
+  assert.deepStrictEqual((await files.toArray()).map((entry) => entry.name), ['drop.o'])
+  assert.deepStrictEqual(await names({ maxDepth: 1 }), fs.readdirSync(tree).sort())
+  const found = Array.from(scanSync(tree, { sort: true }))
+  const dirs = found.filter((entry) => entry.isDirectory).map((entry) => path.relative(tree, entry.path))
+  assert.deepStrictEqual(dirs, ['a', 'a/b'])
+  const entries = scan(tree, { sort: true })
+  const seen = []
+  for await (const entry of entries) {
+    seen.push(entry.name)
+    if (entry.name === 'a') entries.skip()
+  }
+  assert.deepStrictEqual(seen, ['a', 'keep.c'])
+  for (const exclude of [(name) => name === 'a', /\.o$/, pathToFileURL(tree)]) {
+    await refused({ exclude }, /TypeError/)
+  }
+})
