@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::running::{Canceller, Running};
 use crate::scan::Scan;
-use crate::sink::{Collect, Context, Sink};
+use crate::sink::{Collect, Context, LinkPolicy, Sink};
 
 /// How many values and errors wait for the caller, up to.
 const WAITING_MAX: usize = 64;
@@ -241,7 +241,8 @@ impl Scan {
         gather: Gather<T>,
     ) -> Result<Gathered<T>, Error> {
         let queue = Arc::new(Queue::new(gather.waiting_max));
-        let running = self.start(GatherSink {
+        // Values sum nothing up, so nobody looks for files with several names.
+        let running = self.clone().links(LinkPolicy::Each).start(GatherSink {
             gather: Arc::new(gather),
             queue: Arc::clone(&queue),
         })?;
