@@ -47,6 +47,8 @@ final class ReadAhead {
     /** How deep the second scan goes, and how many other directories it takes. */
     private static final int DEPTH_AFTER = 8;
     private static final int OTHERS_AFTER = 7;
+    /** The room of a queue: mostly it holds one, and there are two for each directory. */
+    private static final int FEW = 1;
     private static final byte LISTED = 0;
     private static final byte AT_DEPTH_LIMIT = 4;
 
@@ -69,8 +71,8 @@ final class ReadAhead {
         /** Whether the visit has left it out. */
         private boolean isSkipped;
         /** Entries that are no directories: parts of columns. */
-        private final Deque<Part> entries = new ArrayDeque<>();
-        private final Deque<Directory> directories = new ArrayDeque<>();
+        private final Deque<Part> entries = new ArrayDeque<>(FEW);
+        private final Deque<Directory> directories = new ArrayDeque<>(FEW);
         /** Where the JDK has listed it: its entries, and how many of them were visited. */
         private List<Path> names;
         private int visited;

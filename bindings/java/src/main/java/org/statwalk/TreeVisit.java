@@ -53,7 +53,7 @@ final class TreeVisit {
             return;
         }
         // The result for a start that is not entered ends the visit, whatever it is.
-        FileVisitResult result = visitEntry(start, own, new ReadAhead.Directory());
+        FileVisitResult result = visitEntry(start, own, null);
         while (result != FileVisitResult.TERMINATE && !open.isEmpty()) {
             Open here = open.peek();
             if (!readAhead.isNear() && here.directory.canGoOn()) {
@@ -62,7 +62,7 @@ final class TreeVisit {
             Path listed = here.directory.takeName();
             if (listed != null) {
                 readAhead.visitName();
-                result = visitEntry(listed, null, new ReadAhead.Directory());
+                result = visitEntry(listed, null, null);
                 if (result == FileVisitResult.SKIP_SIBLINGS) {
                     here.directory.skipRest();
                 }
@@ -75,7 +75,7 @@ final class TreeVisit {
                 Path path = here.path.resolve(PathBytes.path(rows.name(row)));
                 Attributes attributes =
                         rows.isKnown(row) ? new Attributes(rows, row, path) : null;
-                result = visitEntry(path, attributes, new ReadAhead.Directory());
+                result = visitEntry(path, attributes, null);
             } else if ((directory = here.directory.takeDirectory()) != null) {
                 Path path = here.path.resolve(PathBytes.path(directory.name()));
                 result = visitEntry(path, directory.attributes(path), directory);
@@ -103,10 +103,10 @@ final class TreeVisit {
      * Visits an entry, and enters it if it is a directory.
      *
      * @param attributes null where they could not be read
-     * @param directory what is known of it, should it be one
+     * @param readBefore what is known of a directory; null for nothing
      */
     private FileVisitResult visitEntry(
-            Path path, PosixFileAttributes attributes, ReadAhead.Directory directory)
+            Path path, PosixFileAttributes attributes, ReadAhead.Directory readBefore)
             throws IOException {
         PosixFileAttributes of = attributes;
         // A link or another directory can have taken the place of a directory since it was read
@@ -117,8 +117,9 @@ final class TreeVisit {
             } catch (IOException failure) {
                 return called(visitor.visitFileFailed(path, failure));
             }
-            if (attributes != null && !attributes.fileKey().equals(of.fileKey())) {
-                directory.forget();
+            if (readBefore != null && attributes != null
+                    && !attributes.fileKey().equals(of.fileKey())) {
+                readBefore.forget();
             }
         }
         boolean isLink = of.isSymbolicLink();
@@ -138,6 +139,8 @@ final class TreeVisit {
             return called(
                     visitor.visitFileFailed(path, new FileSystemLoopException(path.toString())));
         }
+        ReadAhead.Directory directory =
+                readBefore == null ? new ReadAhead.Directory() : readBefore;
         if (directory.isRead()) {
             return enter(path, of, key, directory, isLink, null);
         }
