@@ -27,6 +27,8 @@ mod rebuildable;
 mod report;
 mod request;
 mod space;
+#[cfg_attr(not(test), expect(dead_code, reason = "no command uses it yet"))]
+mod store;
 mod system;
 mod watch;
 
