@@ -27,7 +27,7 @@ mod rebuildable;
 mod report;
 mod request;
 mod space;
-#[cfg_attr(not(test), expect(dead_code, reason = "no command uses it yet"))]
+#[allow(dead_code, unused_imports, reason = "no command uses it yet")]
 mod store;
 mod system;
 mod watch;

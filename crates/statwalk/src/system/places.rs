@@ -36,6 +36,14 @@ pub(crate) fn data() -> Option<PathBuf> {
     Facts::now().directory("XDG_DATA_HOME", ".local/share")
 }
 
+/// The store of snapshots: `statwalk` in `$XDG_DATA_HOME`, or in `.local/share` of the home. That of
+/// root is a service of the machine, and lies in `/var/lib` where the variable does not say
+/// otherwise.
+#[expect(dead_code, reason = "no command uses it yet")]
+pub(crate) fn store() -> Option<PathBuf> {
+    Facts::now().store()
+}
+
 /// `HOME`, also that of another user, and the home of the effective user. They are no items to
 /// remove.
 pub(crate) fn homes() -> [Option<PathBuf>; 2] {
@@ -114,6 +122,12 @@ impl Facts<'_> {
     }
 
     fn directory(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        self.set(variable)
+            .or_else(|| Some(self.home()?.join(below_home)))
+    }
+
+    /// The place that a variable sets, where it is one for this user.
+    fn set(&self, variable: &str) -> Option<PathBuf> {
         let named = self.absolute("HOME");
         let no_home =
             named.filter(|home| self.is_foreign_home(home) || (self.owner)(home).is_none());
@@ -121,7 +135,18 @@ impl Facts<'_> {
             |path: &Path| no_home.as_ref().is_some_and(|home| path.starts_with(home));
         let set = self.absolute(variable);
         set.filter(|path| !is_below_none(path) && !self.is_foreign(path))
-            .or_else(|| Some(self.home()?.join(below_home)))
+    }
+}
+
+impl Facts<'_> {
+    fn store(&self) -> Option<PathBuf> {
+        let data = match self.user {
+            0 => self
+                .set("XDG_DATA_HOME")
+                .or_else(|| Some("/var/lib".into())),
+            _ => self.directory("XDG_DATA_HOME", ".local/share"),
+        };
+        Some(data?.join("statwalk"))
     }
 }
 
@@ -131,6 +156,16 @@ mod tests {
 
     /// The places of `user` with these variables, where kim is 1000 and lee is 1001.
     fn state(user: u32, variables: &[(&str, &str)]) -> Option<String> {
+        of(user, variables, |facts| {
+            facts.directory("XDG_STATE_HOME", ".local/state")
+        })
+    }
+
+    fn of(
+        user: u32,
+        variables: &[(&str, &str)],
+        place: impl FnOnce(&Facts<'_>) -> Option<PathBuf>,
+    ) -> Option<String> {
         let facts = Facts {
             user,
             variable: &|name| {
@@ -152,8 +187,23 @@ mod tests {
                 _ => None,
             },
         };
-        let place = facts.directory("XDG_STATE_HOME", ".local/state")?;
-        Some(place.to_str().unwrap().to_owned())
+        Some(place(&facts)?.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn the_store_of_root_belongs_to_the_machine() {
+        let store = |user, variables: &[(&str, &str)]| of(user, variables, |facts| facts.store());
+        let kim = ("HOME", "/home/kim");
+        let at = |user, variables: &[(&str, &str)]| store(user, variables).unwrap();
+        assert_eq!(at(0, &[("HOME", "/root")]), "/var/lib/statwalk");
+        assert_eq!(at(1000, &[kim]), "/home/kim/.local/share/statwalk");
+        let set = ("XDG_DATA_HOME", "/srv/data");
+        assert_eq!(at(0, &[set]), "/srv/data/statwalk");
+        assert_eq!(at(1000, &[kim, set]), "/srv/data/statwalk");
+        // `sudo` left the variables of kim.
+        let of_kim = ("XDG_DATA_HOME", "/home/kim/data");
+        assert_eq!(at(0, &[kim, of_kim]), "/var/lib/statwalk");
+        assert_eq!(store(1002, &[]), None);
     }
 
     /// With `sudo`, `~/.local` of the user belonged to root, and no program of the user
