@@ -20,21 +20,6 @@ use crate::directory::{Directory, Place};
 use crate::inode_numbers::InodeNumber;
 use crate::parts::Parts;
 
-/// Compares two paths component by component, bytewise.
-///
-/// That is the order of the bytes with `/` below all others, so that a
-/// directory is followed by what it holds.
-///
-/// ```
-/// use std::cmp::Ordering;
-/// assert_eq!(statwalk_core::path_order(b"a/z", b"a.b"), Ordering::Less);
-/// ```
-#[must_use]
-pub fn path_order(a: &[u8], b: &[u8]) -> Ordering {
-    let key = |&byte: &u8| if byte == b'/' { 0 } else { u16::from(byte) + 1 };
-    a.iter().map(key).cmp(b.iter().map(key))
-}
-
 /// First names, each with what the caller keeps about it.
 pub(super) struct FirstNames<T> {
     /// By the number of the inode.

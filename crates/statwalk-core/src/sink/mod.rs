@@ -22,10 +22,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-pub use first_names::path_order;
 pub use live::{LiveDir, LiveState, LiveTree};
 pub use seen_inodes::CountedInodes;
 pub use stats::{Stats, StatsGroup, StatsState, Tally};
+pub use statwalk_format::path_order;
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootSizes, RootTotals, Totals, TotalsState};
 pub use tree::{Node, NodeId, NodeKind, Tree, TreeFile, TreeSink, TreeState};

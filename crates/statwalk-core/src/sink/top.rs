@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use super::entry_filter::{EntryFilter, with_filter};
-use super::first_names::path_order;
+use super::path_order;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::Batch;
