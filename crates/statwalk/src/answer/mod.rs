@@ -13,3 +13,4 @@ mod of_scan;
 pub(crate) mod origin;
 pub(crate) mod owner_names;
 pub(crate) mod plan_text;
+pub(crate) mod record;

@@ -5,24 +5,28 @@
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use statwalk_core::{Report, RootTotals};
+use statwalk_core::RootTotals;
 
-use crate::answer::about::{About, Gaps, LeftOut, Root};
+use crate::answer::about::{About, Root};
 use crate::answer::owner_names::OwnerNames;
-use crate::answer::plan_text::PlanText;
+use crate::answer::record::Findings;
 use crate::request::Request;
 
 impl About {
     /// Takes from a scan that has ended all that an answer needs. `totals` are those of its
     /// roots; a list of entries has none.
-    pub(crate) fn of_scan(request: &Request, report: Report, totals: &[RootTotals]) -> About {
-        let is_complete = report.is_complete();
-        let roots = request.paths.iter().zip(&report.roots).enumerate();
+    pub(crate) fn of_scan(
+        request: &Request,
+        record: impl Into<Findings>,
+        totals: &[RootTotals],
+    ) -> About {
+        let findings = record.into();
+        let roots = request.paths.iter().zip(&findings.roots).enumerate();
         About {
             origin: Arc::clone(&request.origin),
-            elapsed: report.elapsed,
+            elapsed: findings.elapsed,
             filters: request.filters.clone(),
-            plan: PlanText::new(&report.plan, report.workers),
+            plan: findings.plan,
             roots: roots
                 .map(|(index, (path, gaps))| Root {
                     path: path.as_os_str().as_bytes().to_vec(),
@@ -33,20 +37,7 @@ impl About {
             list: request.list.clone(),
             owners: OwnerNames::default(),
             elsewhere: None,
-            gaps: Gaps {
-                is_complete,
-                interrupted: report.interrupted,
-                sum: report.sum(),
-                errors: report.errors,
-                error_counts: report.error_counts,
-                left_out: (report.left_out.into_iter())
-                    .map(|left_out| LeftOut {
-                        path: left_out.path,
-                        file_system: left_out.file_system.to_owned(),
-                    })
-                    .collect(),
-                hanging: report.hanging,
-            },
+            gaps: findings.gaps,
         }
     }
 }

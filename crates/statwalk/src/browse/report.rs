@@ -21,6 +21,7 @@ use super::desk::Desk;
 use super::message::Message;
 use crate::answer::about::About;
 use crate::answer::largest_files;
+use crate::answer::record::Record;
 use crate::report::{self, file_name_of};
 use crate::request::{Request, safe};
 use crate::system::stdio::reason;
@@ -103,8 +104,9 @@ fn write(
     let outcome = running.finish();
     tell(ReportState::Writing);
     let (totals, tree, (largest, traces)) = outcome.output;
-    let spaces = report::spaces(&request, &totals, &outcome.report, &tree, &inodes);
-    let about = About::of_scan(&request, outcome.report, &totals);
+    let record = Record::Scan(outcome.report);
+    let spaces = report::spaces(&request, &totals, &record, &tree, &inodes);
+    let about = About::of_scan(&request, record, &totals);
     if !about.has_root() {
         let missing = about.missing().next().map(|(_, errno)| errno);
         let why = missing.map_or_else(String::new, |errno| format!(": {errno}"));

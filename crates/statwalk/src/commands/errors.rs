@@ -20,7 +20,7 @@ use crate::output::printer::Answer;
 use crate::request::Request;
 use crate::system::screen::Screen;
 use crate::watch::progress::ProgressOptions;
-use crate::watch::watch;
+use crate::watch::reading::read;
 
 pub(super) struct ErrorsAnswer {
     /// The number of rows; absent where the user set none.
@@ -45,10 +45,10 @@ pub(super) fn answer_of(flags: ErrorsFlags) -> Result<(Request, ErrorsAnswer), F
     request.scan = request.scan.errors_kept(usize::MAX);
     request.limit_depth(flags.max_depth);
     let progress = ProgressOptions::new(&request, Some(SizeFormat::default()));
-    let outcome = watch(&request.scan, &Totals::new(), progress)?;
+    let read = read(&request, &Totals::new(), progress)?;
     let answer = ErrorsAnswer {
         rows_max: flags.lines,
-        about: About::of_scan(&request, outcome.report, &outcome.output),
+        about: About::of_scan(&request, read.record, &read.output),
     };
     Ok((request, answer))
 }

@@ -30,7 +30,7 @@ use crate::system::screen::Screen;
 use crate::system::stdio::reason;
 use crate::system::whole_file::{Existing, WholeFile};
 use crate::watch::progress::ProgressOptions;
-use crate::watch::watch;
+use crate::watch::reading::read;
 
 /// The place of a report.
 enum Target {
@@ -73,14 +73,14 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
     }
     let inodes = CountedInodes::new();
     let sinks = report::Scan::sinks(&inodes);
-    let outcome = watch(
-        &request.scan,
+    let read = read(
+        &request,
         &sinks,
         ProgressOptions::new(&request, Some(SizeFormat::Binary)),
     )?;
-    let (totals, tree, (largest, traces)) = outcome.output;
-    let spaces = report::spaces(&request, &totals, &outcome.report, &tree, &inodes);
-    let about = About::of_scan(&request, outcome.report, &totals);
+    let (totals, tree, (largest, traces)) = read.output;
+    let spaces = report::spaces(&request, &totals, &read.record, &tree, &inodes);
+    let about = About::of_scan(&request, read.record, &totals);
     let scan = report::Scan {
         tree,
         largest: largest_files::chosen(largest, about.has_no_blocks()),

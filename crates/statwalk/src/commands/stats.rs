@@ -26,7 +26,7 @@ use crate::request::filters::Filters;
 use crate::request::{Form, Request, Sizes, invalid};
 use crate::system::screen::Screen;
 use crate::watch::progress::ProgressOptions;
-use crate::watch::watch;
+use crate::watch::reading::read;
 
 /// The groups in the order of their rows.
 pub(super) struct StatsAnswer {
@@ -66,9 +66,9 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
     }
     let progress = ProgressOptions::new(&request, Some(sizes.format));
     let sink = (Totals::new(), stats);
-    let outcome = watch(&request.scan, &sink, progress)?;
-    let (totals, groups) = outcome.output;
-    let mut about = About::of_scan(&request, outcome.report, &totals);
+    let read = read(&request, &sink, progress)?;
+    let (totals, groups) = read.output;
+    let mut about = About::of_scan(&request, read.record, &totals);
     let sizes = sizes.of_scan(&about, request.form);
 
     let order = Order {

@@ -11,6 +11,7 @@ use statwalk_report::{Part, Space};
 use statwalk_space::{MountTable, SpaceAccount, UsedPart};
 use statwalk_sys::mount_table::{self, Mount};
 
+use crate::answer::record::Record;
 use crate::request::Request;
 use crate::system::file_systems::file_system_of;
 
@@ -34,10 +35,11 @@ struct Read<'a> {
 pub(crate) fn spaces(
     request: &Request,
     totals: &[RootTotals],
-    report: &Report,
+    record: &Record,
     tree: &Tree,
     counted: &CountedInodes,
 ) -> Vec<Space> {
+    let Record::Scan(report) = record;
     let mounts = mount_table::read().unwrap_or_default();
     let mut found: Vec<Vec<Read<'_>>> = Vec::new();
     for (index, (path, totals)) in request.paths.iter().zip(totals).enumerate() {

@@ -3,6 +3,7 @@
 //! Runs a scan and looks after it: signals, progress, and where it hangs.
 
 pub(crate) mod progress;
+pub(crate) mod reading;
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};

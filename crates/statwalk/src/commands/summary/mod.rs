@@ -28,7 +28,7 @@ use crate::request::path_list::PathList;
 use crate::request::{Form, Request, Sizes, invalid, size};
 use crate::system::used_inodes;
 use crate::watch::progress::ProgressOptions;
-use crate::watch::watch;
+use crate::watch::reading::read;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     let limit = flags.fail_over.as_deref();
@@ -199,9 +199,9 @@ fn scan_totals(
     let progress = ProgressOptions::new(request, shown);
     let is_asked = view.is_filtered && request.paths.len() > 1;
     let sink = (sink, is_asked.then_some(FileRoots));
-    let outcome = watch(&request.scan, &sink, progress)?;
-    let (totals, file_roots) = outcome.output;
-    let about = About::of_scan(request, outcome.report, &totals);
+    let read = read(request, &sink, progress)?;
+    let (totals, file_roots) = read.output;
+    let about = About::of_scan(request, read.record, &totals);
     Ok(SummaryAnswer {
         view: view.of_scan(&about, request.form),
         tree: None,
@@ -264,9 +264,9 @@ fn scan_tree(
         None => (totals, tree),
     };
     let sink = (totals, tree, large);
-    let outcome = watch(&request.scan, &sink, progress)?;
-    let (totals, tree, large_files) = outcome.output;
-    let mut about = About::of_scan(request, outcome.report, &totals);
+    let read = read(request, &sink, progress)?;
+    let (totals, tree, large_files) = read.output;
+    let mut about = About::of_scan(request, read.record, &totals);
     let is_of_all = view.sizes.column == SizeColumn::Disk && !view.is_filtered;
     if is_of_all && !about.gaps.interrupted && matches!(request.form, Form::Screen(_)) {
         about.elsewhere = (request.cover())

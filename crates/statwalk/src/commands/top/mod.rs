@@ -27,7 +27,7 @@ use crate::request::filters::{Filters, NameFilters};
 use crate::request::{Form, Request, Sizes};
 use crate::system::screen::Screen;
 use crate::watch::progress::ProgressOptions;
-use crate::watch::watch;
+use crate::watch::reading::read;
 
 /// The number of rows on a pipe, unless the user sets one.
 const COUNT_DEFAULT: usize = 20;
@@ -120,9 +120,9 @@ fn files(
     }
     let progress = ProgressOptions::new(request, Some(sizes.format));
     let sink = (Totals::new(), (top, apparent));
-    let outcome = watch(&request.scan, &sink, progress)?;
-    let (totals, top) = outcome.output;
-    let about = About::of_scan(request, outcome.report, &totals);
+    let read = read(request, &sink, progress)?;
+    let (totals, top) = read.output;
+    let about = About::of_scan(request, read.record, &totals);
     let sizes = sizes.of_scan(&about, request.form);
     let top = largest_files::chosen(top, sizes.lacks_blocks);
     let large = top.iter().map(|file| Large::file(file, &sizes)).collect();
@@ -137,9 +137,9 @@ fn directories(
 ) -> Result<LargestAnswer, Failure> {
     let progress = ProgressOptions::new(request, Some(sizes.format));
     let sink = (Totals::new(), TreeSink::new());
-    let outcome = watch(&request.scan, &sink, progress)?;
-    let (totals, tree) = outcome.output;
-    let about = About::of_scan(request, outcome.report, &totals);
+    let read = read(request, &sink, progress)?;
+    let (totals, tree) = read.output;
+    let about = About::of_scan(request, read.record, &totals);
     let sizes = sizes.of_scan(&about, request.form);
     let wanted = |node: &Node<'_>| {
         filters.pass_name(node.name()) && filters.pass_size(node.apparent_bytes().unwrap_or(0))
@@ -161,9 +161,9 @@ fn rebuildable(
 ) -> Result<LargestAnswer, Failure> {
     let progress = ProgressOptions::new(request, Some(sizes.format));
     let sink = (Totals::new(), TreeSink::new(), TraceSink);
-    let outcome = watch(&request.scan, &sink, progress)?;
-    let (totals, tree, traces) = outcome.output;
-    let about = About::of_scan(request, outcome.report, &totals);
+    let read = read(request, &sink, progress)?;
+    let (totals, tree, traces) = read.output;
+    let about = About::of_scan(request, read.record, &totals);
     let sizes = sizes.of_scan(&about, request.form);
     let is_interrupted = about.gaps.interrupted;
     let mut found = rebuildable::all(&tree, &request.paths, &traces, is_interrupted);
