@@ -20,7 +20,7 @@ const CALLS: [&str; 8] = [
 ];
 
 /// Places that may use one of these names, each with its reason.
-const ALLOWED: [(&str, &str, &str); 5] = [
+const ALLOWED: [(&str, &str, &str); 7] = [
     (
         "crates/statwalk/src/system/whole_file.rs",
         "fs::unlinkat(directory, own, AtFlags::empty())",
@@ -37,14 +37,24 @@ const ALLOWED: [(&str, &str, &str); 5] = [
         "gives a file that is whole its name, and replaces nothing",
     ),
     (
-        "crates/statwalk/src/store/disk/mod.rs",
-        "fs::rename(&snapshot, &leftover)",
-        "takes from a snapshot of the store its name, before it goes",
+        "crates/statwalk-snapshot/src/folder.rs",
+        "fs::remove_file(own)",
+        "removes a file of a snapshot that never got its name",
     ),
     (
-        "crates/statwalk/src/store/disk/mod.rs",
-        "fs::remove_dir_all(leftover)",
-        "removes a folder of the store whose name says that it is no snapshot",
+        "crates/statwalk-snapshot/src/folder.rs",
+        "fs::remove_dir(own)",
+        "removes the empty folder of such a snapshot",
+    ),
+    (
+        "crates/statwalk-snapshot/src/folder.rs",
+        "fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)",
+        "gives a folder that is whole its name, and replaces nothing",
+    ),
+    (
+        "crates/statwalk-snapshot/src/folder.rs",
+        "fs::rename(from, to)",
+        "the same where no flag is known; it replaces an empty folder at most",
     ),
 ];
 
