@@ -75,6 +75,11 @@ impl Error {
         self.kind
     }
 
+    /// The words without the file.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The file or folder that it is about, where there is one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {

@@ -3,8 +3,8 @@
 //! Stores a scan of a directory tree as Parquet, and reads it in part.
 
 #![forbid(unsafe_code)]
-#![allow(dead_code, reason = "the reader is not there yet")]
 
+mod check;
 mod error;
 mod first_names;
 mod folder;
@@ -14,13 +14,21 @@ mod machine;
 mod manifest;
 mod merge;
 mod numbering;
+mod pages;
 mod part;
 #[cfg(feature = "scan")]
 mod scan;
+#[cfg(feature = "scan")]
+mod scan_rows;
 mod schema;
+mod snapshot;
 mod sums;
+mod table;
+mod table_file;
 mod table_writer;
+mod thrift;
 
+pub use check::{Checked, Fault, check};
 pub use error::{Error, ErrorKind};
 pub use folder::Folder;
 pub use machine::{FileSystem, Machine, Space};
@@ -32,4 +40,7 @@ pub use merge::{MergeOptions, merge};
 pub use part::{Class, DirState, Part, type_word};
 #[cfg(feature = "scan")]
 pub use scan::field_names;
+#[cfg(feature = "scan")]
+pub use scan_rows::ScanRows;
+pub use snapshot::{Dir, Entry, ErrorRow, Found, Owners, Snapshot};
 pub use sums::Sums;

@@ -421,6 +421,7 @@ impl Tables {
     }
 
     /// The same, to be changed.
+    #[cfg(test)]
     pub(crate) fn of_mut(&mut self, name: TableName) -> &mut Vec<FileRecord> {
         match name {
             TableName::Entries => &mut self.entries,

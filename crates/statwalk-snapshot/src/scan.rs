@@ -8,6 +8,7 @@ use statwalk_core::{
 
 use crate::error::Error;
 use crate::part::{Class, DirState, Part, PartDir, PartError, Rows, TIMES, mark};
+use crate::scan_rows::NOT_REGULAR;
 
 /// The order of times in a part is that of the engine.
 const _: () = assert!(Time::ALL.len() == TIMES);
@@ -67,7 +68,7 @@ impl Part {
             op: error.op.name(),
             errno: error.cause.errno().map(|errno| errno.0),
             class,
-            reason: matches!(error.cause, Cause::NotRegular(_)).then_some("not regular"),
+            reason: matches!(error.cause, Cause::NotRegular(_)).then_some(NOT_REGULAR),
         });
     }
 }

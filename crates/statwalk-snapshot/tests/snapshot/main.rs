@@ -8,4 +8,5 @@
 )]
 
 mod common;
+mod round_trip;
 mod write;
