@@ -96,6 +96,16 @@ const fn number(name: &'static str) -> Column {
     column(name, Kind::Int, false, Form::Delta)
 }
 
+/// A number that differences make no smaller: zstd alone took a fifth less of /usr.
+const fn value(name: &'static str) -> Column {
+    column(name, Kind::Int, false, Form::Plain)
+}
+
+/// The same, which each row has.
+const fn amount(name: &'static str) -> Column {
+    column(name, Kind::Int, true, Form::Plain)
+}
+
 const fn few(name: &'static str) -> Column {
     column(name, Kind::Int, false, Form::Dictionary)
 }
@@ -139,16 +149,16 @@ pub(crate) const ENTRIES: &[Column] = &[
     few("fs"),
     number("ino"),
     few("rdev"),
-    number("size"),
+    value("size"),
     big("size_big"),
-    number("allocated"),
+    value("allocated"),
     big("allocated_big"),
     few("flags"),
     few("flags_mask"),
-    number("mtime"),
-    number("ctime"),
-    number("btime"),
-    number("atime"),
+    value("mtime"),
+    value("ctime"),
+    value("btime"),
+    value("atime"),
     number("mtime_s"),
     number("ctime_s"),
     number("btime_s"),
@@ -158,14 +168,14 @@ pub(crate) const ENTRIES: &[Column] = &[
     few("errno"),
     yes_or_no("counts", true),
     number("child"),
-    number("below_entries"),
-    number("below_files"),
-    number("below_dirs"),
-    number("below_size"),
+    value("below_entries"),
+    value("below_files"),
+    value("below_dirs"),
+    value("below_size"),
     big("below_size_big"),
-    number("below_allocated"),
+    value("below_allocated"),
     big("below_allocated_big"),
-    number("below_newest"),
+    value("below_newest"),
 ];
 
 /// The columns of `dirs`.
@@ -182,19 +192,19 @@ pub(crate) const DIRS: &[Column] = &[
     yes_or_no("incomplete", true),
     yes_or_no("finished", true),
     yes_or_no("cachedir_tag", false),
-    count("below_entries"),
-    count("below_files"),
-    count("below_dirs"),
-    number("below_size"),
+    amount("below_entries"),
+    amount("below_files"),
+    amount("below_dirs"),
+    value("below_size"),
     big("below_size_big"),
-    number("below_allocated"),
+    value("below_allocated"),
     big("below_allocated_big"),
-    number("below_newest"),
+    value("below_newest"),
     count("unreadable"),
     count("changed"),
     count("vanished"),
     count("not_entered"),
-    column("listing", Kind::Int, true, Form::Plain),
+    amount("listing"),
 ];
 
 /// The columns of `errors`.
