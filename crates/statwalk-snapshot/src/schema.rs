@@ -409,4 +409,43 @@ mod tests {
         }
         assert_eq!(TableName::Dirs.file_name(12), "dirs/part-00012.parquet");
     }
+
+    /// The rows of the tables of columns in `docs/snapshot.md`, below the name of each table.
+    #[test]
+    fn the_documentation_has_each_column() {
+        let page = include_str!("../../../docs/snapshot.md");
+        for table in TableName::ALL {
+            let head = format!("\n## {}\n", table.name());
+            let section = page.split_once(&head).map(|(_, rest)| rest).unwrap();
+            let section = section.split("\n## ").next().unwrap();
+            let rows = section.lines().filter(|line| line.starts_with("| `"));
+            let found: Vec<(&str, &str)> = rows
+                .map(|line| {
+                    let mut cells = line.split('|').skip(1).map(str::trim);
+                    let name = cells.next().unwrap().trim_matches('`');
+                    (name, cells.next().unwrap())
+                })
+                .collect();
+            let expected: Vec<(&str, String)> = table
+                .columns()
+                .iter()
+                .map(|column| {
+                    let kind = match column.kind {
+                        Kind::Int => "INT64",
+                        Kind::Text => "text",
+                        Kind::Bytes => "bytes",
+                        Kind::Bool => "BOOLEAN",
+                        Kind::Decimal => "DECIMAL",
+                    };
+                    let mark = if column.is_required { "" } else { "?" };
+                    (column.name, format!("{kind}{mark}"))
+                })
+                .collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|&(name, kind)| (name, kind.to_owned()))
+                .collect();
+            assert_eq!(found, expected, "{}", table.name());
+        }
+    }
 }

@@ -8,5 +8,6 @@
 )]
 
 mod common;
+mod engines;
 mod round_trip;
 mod write;
