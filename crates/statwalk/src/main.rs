@@ -27,7 +27,7 @@ mod rebuildable;
 mod report;
 mod request;
 mod space;
-#[allow(dead_code, unused_imports, reason = "no command uses it yet")]
+#[cfg(feature = "snapshot")]
 mod store;
 mod system;
 mod watch;

@@ -17,7 +17,7 @@ use crate::flags::ManFlags;
 use crate::output::Output;
 
 /// The day of the last change of the sections below; options change without it.
-const DATE: &str = "2026-11-24";
+const DATE: &str = "2026-11-29";
 
 const ENVIRONMENT: [(&str, &str); 10] = [
     (
@@ -53,7 +53,8 @@ const ENVIRONMENT: [(&str, &str); 10] = [
     ),
     (
         "XDG_DATA_HOME",
-        "The directory of the trash; ~/.local/share without it.",
+        "The directory of the trash, and of the store of snapshots; ~/.local/share without it. \
+         Without it the store of root is /var/lib/statwalk.",
     ),
     (
         "XDG_STATE_HOME",

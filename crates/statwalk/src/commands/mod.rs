@@ -14,6 +14,8 @@ mod find;
 mod line;
 mod man;
 mod report;
+#[cfg(feature = "snapshot")]
+mod snapshot;
 mod stats;
 mod summary;
 mod table;

@@ -6,11 +6,15 @@ use std::ffi::OsString;
 
 use clap::{Command, CommandFactory};
 
+#[cfg(feature = "snapshot")]
+use super::snapshot;
 use super::{
     bench, browse, changes, completions, df, errors, extents, find, man, report, stats, top,
 };
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+#[cfg(feature = "snapshot")]
+use crate::flags::SnapshotFlags;
 use crate::flags::command_names::COMMAND_NAMES;
 use crate::flags::{
     BenchFlags, BrowseFlags, ChangesFlags, CompletionsFlags, DfFlags, ErrorsFlags, ExtentsFlags,
@@ -46,13 +50,20 @@ macro_rules! row {
 }
 
 /// The commands, in the order of the help.
-pub(super) const COMMANDS: [Row; 12] = [
+pub(super) const COMMANDS: [Row; COMMAND_NAMES.len()] = [
     row!("browse", BrowseFlags, browse::run, STATUS_OF_BROWSE),
     row!("top", TopFlags, top::run, STATUS_OF_SCANS),
     row!("stats", StatsFlags, stats::run, STATUS_OF_SCANS),
     row!("find", FindFlags, find::run, STATUS_OF_SCANS),
     row!("errors", ErrorsFlags, errors::run, STATUS_OF_SCANS),
     row!("report", ReportFlags, report::run, STATUS_OF_SCANS),
+    #[cfg(feature = "snapshot")]
+    row!(
+        "snapshot",
+        SnapshotFlags,
+        snapshot::run,
+        STATUS_OF_SNAPSHOTS
+    ),
     row!("df", DfFlags, df::run, STATUS_OF_SCANS),
     row!("extents", ExtentsFlags, extents::run, STATUS_OF_SCANS),
     row!("changes", ChangesFlags, changes::run, STATUS_OF_CHANGES),
@@ -87,6 +98,14 @@ Exit status:
   1    statwalk could not read something: the result is a lower bound
   2    bad usage, a missing path, or output that cannot be written
   130, 143  interrupted: the printed result is a lower bound";
+
+#[cfg(feature = "snapshot")]
+const STATUS_OF_SNAPSHOTS: &str = "\
+Exit status:
+  0    statwalk stored everything, or found no fault
+  1    statwalk could not read something, or found a fault
+  2    bad usage, a missing path, or a snapshot that cannot be written
+  130, 143  interrupted: without --partial nothing is stored";
 
 const STATUS_OF_CHANGES: &str = "\
 Exit status:

@@ -4,14 +4,19 @@
 
 use std::ffi::OsStr;
 
+/// How many there are.
+const COUNT: usize = 12 + cfg!(feature = "snapshot") as usize;
+
 /// The names, in the order of the help.
-pub(crate) const COMMAND_NAMES: [&str; 12] = [
+pub(crate) const COMMAND_NAMES: [&str; COUNT] = [
     "browse",
     "top",
     "stats",
     "find",
     "errors",
     "report",
+    #[cfg(feature = "snapshot")]
+    "snapshot",
     "df",
     "extents",
     "changes",

@@ -24,6 +24,8 @@ mod man_flags;
 mod report_flags;
 mod scan_flags;
 mod size_flags;
+#[cfg(feature = "snapshot")]
+mod snapshot_flags;
 mod stats_flags;
 mod summary_flags;
 mod top_flags;
@@ -51,6 +53,8 @@ pub(crate) use scan_flags::{
     WalkFlags, When,
 };
 pub(crate) use size_flags::{SizeFlags, UnitFlags};
+#[cfg(feature = "snapshot")]
+pub(crate) use snapshot_flags::SnapshotFlags;
 pub(crate) use stats_flags::{StatsFlags, StatsSortName};
 pub(crate) use summary_flags::{SortName, SummaryFlags, TimeName};
 pub(crate) use top_flags::TopFlags;

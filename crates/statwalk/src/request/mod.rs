@@ -8,6 +8,8 @@ pub(crate) mod filters;
 pub(crate) mod name_pattern;
 pub(crate) mod owners;
 pub(crate) mod path_list;
+#[cfg(feature = "snapshot")]
+pub(crate) mod scan_flags;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

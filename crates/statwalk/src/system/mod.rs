@@ -5,11 +5,14 @@
 pub(crate) mod accounts;
 pub(crate) mod cache_tag;
 pub(crate) mod clock;
+#[cfg(feature = "snapshot")]
+pub(crate) mod file_system_identity;
 pub(crate) mod file_systems;
 pub(crate) mod last_resort;
 pub(crate) mod open_files;
 pub(crate) mod places;
 pub(crate) mod programs;
+pub(crate) mod random;
 pub(crate) mod real_path;
 pub(crate) mod screen;
 pub(crate) mod signals;

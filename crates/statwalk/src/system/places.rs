@@ -39,7 +39,7 @@ pub(crate) fn data() -> Option<PathBuf> {
 /// The store of snapshots: `statwalk` in `$XDG_DATA_HOME`, or in `.local/share` of the home. That of
 /// root is a service of the machine, and lies in `/var/lib` where the variable does not say
 /// otherwise.
-#[expect(dead_code, reason = "no command uses it yet")]
+#[cfg(feature = "snapshot")]
 pub(crate) fn store() -> Option<PathBuf> {
     Facts::now().store()
 }
@@ -138,6 +138,7 @@ impl Facts<'_> {
     }
 }
 
+#[cfg(any(feature = "snapshot", test))]
 impl Facts<'_> {
     fn store(&self) -> Option<PathBuf> {
         let data = match self.user {

@@ -9,10 +9,8 @@
 //! The directory is open from the begin to the end. A scan between them can take minutes,
 //! and another directory or a link that takes this name meanwhile gets nothing.
 
-use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -25,8 +23,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 use statwalk_sys::user;
 
-use crate::system::signals;
 use crate::system::stdio::{self, INTERRUPTIONS_MAX};
+use crate::system::{random, signals};
 
 /// The links that one path can lead through, as in the kernel (path_resolution(7)).
 const LINKS_MAX: u32 = 40;
@@ -388,9 +386,7 @@ fn with_free_name<T>(
     mut attempt: impl FnMut(&OsStr) -> rustix::io::Result<T>,
 ) -> io::Result<(T, OsString)> {
     for _ in 0..NAMES_MAX {
-        // Its keys are random (std::hash::RandomState).
-        let number = RandomState::new().build_hasher().finish();
-        let name = OsString::from(format!(".statwalk-{number:016x}.tmp"));
+        let name = OsString::from(format!(".statwalk-{:016x}.tmp", random::number()));
         match attempt(&name) {
             Err(Errno::EXIST) => {}
             result => return Ok((result?, name)),

@@ -240,6 +240,7 @@ impl Place {
         bash.current_dir(here)
             .env("PATH", format!("{}:{path}", program.display()))
             .env("HOME", self.scratch.path().join("home"))
+            .env("XDG_DATA_HOME", self.scratch.path().join("here/store"))
             .env("MANPAGER", "cat");
         Ok(Answer::of(&mut bash))
     }

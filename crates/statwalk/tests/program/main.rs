@@ -40,7 +40,11 @@ mod refused_calls;
 mod report;
 mod rows;
 mod run;
+#[cfg(feature = "snapshot")]
+mod scheduled;
 mod schema;
 mod signals;
+#[cfg(feature = "snapshot")]
+mod snapshot;
 mod sources;
 mod torn_rows;

@@ -23,7 +23,7 @@ pub(super) struct Lock {
 #[derive(Debug)]
 pub(crate) struct Neighbours {
     /// Absent where the file system has no locks of folders, as NFS.
-    folder: Option<File>,
+    _folder: Option<File>,
 }
 
 impl Lock {
@@ -58,14 +58,14 @@ impl Neighbours {
         let done = is_alone.then(alone);
         // Another process that removes leftovers needs the folder for a moment only.
         let is_locked = taken(&file, FlockOperation::LockShared).is_ok();
-        let folder = is_locked.then_some(file);
-        Ok((Neighbours { folder }, done))
+        let _folder = is_locked.then_some(file);
+        Ok((Neighbours { _folder }, done))
     }
 
     /// Whether the next process sees this one.
     #[cfg(test)]
     fn is_locked(&self) -> bool {
-        self.folder.is_some()
+        self._folder.is_some()
     }
 }
 
