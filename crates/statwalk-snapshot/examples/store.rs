@@ -2,6 +2,8 @@
 
 //! Stores a scan: `store PATH PARENT NAME`. The snapshot is the folder NAME in PARENT.
 
+#![allow(clippy::print_stdout, reason = "a program may print")]
+
 use std::error::Error;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

@@ -146,10 +146,13 @@ impl Check<'_> {
     }
 
     fn refused(&mut self, error: &Error) {
-        let place = error.path().map_or_else(String::new, |path| {
-            let path = path.strip_prefix(self.snapshot.folder()).unwrap_or(path);
-            path.display().to_string()
-        });
+        let place = error.path().map_or_else(
+            || "tables".to_owned(),
+            |path| {
+                let path = path.strip_prefix(self.snapshot.folder()).unwrap_or(path);
+                path.display().to_string()
+            },
+        );
         let words = match error.kind() {
             ErrorKind::Io => error.to_string(),
             _ => error.message().to_owned(),

@@ -26,6 +26,8 @@ mod sums;
 mod table;
 mod table_file;
 mod table_writer;
+#[cfg(all(test, feature = "scan"))]
+mod tests;
 mod thrift;
 
 pub use check::{Checked, Fault, check};

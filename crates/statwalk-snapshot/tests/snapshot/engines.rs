@@ -2,7 +2,8 @@
 
 //! Other programs read the files: a reader made from `docs/snapshot.md`, and engines for SQL.
 //!
-//! `STATWALK_PYTHON` names the Python that has the modules; `python3` where it is not set.
+//! `STATWALK_PYTHON` names the Python that has the modules. Without it, that of the bindings'
+//! tests is taken, or `python3`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,7 +17,12 @@ use crate::common::snapshot_of;
 
 /// Runs a program of this folder.
 fn python(script: &str, module: &str, arguments: &[&OsStr]) -> Result<String, Skipped> {
-    let python = std::env::var_os("STATWALK_PYTHON").unwrap_or_else(|| "python3".into());
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // The environment that `cargo xtask test` makes for the bindings.
+    let of_bindings = crate_folder.join("../../bindings/target/venv/bin/python");
+    let python = std::env::var_os("STATWALK_PYTHON");
+    let python = python.or_else(|| of_bindings.exists().then(|| of_bindings.into()));
+    let python = python.unwrap_or_else(|| "python3".into());
     let has_module = Command::new(&python)
         .args(["-c", &format!("import {module}")])
         .output();
