@@ -2,6 +2,7 @@
 
 //! A snapshot that is read, as far as the caller asks.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -14,13 +15,10 @@ use crate::merge::join;
 use crate::part::{Class, DirState, TIME_NAMES, type_of_word};
 use crate::schema::{FILESYSTEMS, TableName};
 use crate::sums::Sums;
-use crate::table::{Columns, Table};
+use crate::table::{Columns, Table, Window};
 
 /// How many rows are read at once where all of a table are wanted.
 pub(crate) const ROWS_AT_ONCE: u64 = 16_384;
-
-/// From so many entries on, a name is found by halves.
-const NAMES_AT_ONCE: u64 = 4096;
 
 /// A snapshot. It reads its files when it is asked for something in them.
 ///
@@ -289,22 +287,25 @@ impl Snapshot {
     /// As for [`dir`](Self::dir).
     pub fn path(&self, number: u64) -> Result<Vec<u8>, Error> {
         let mut names: Vec<Vec<u8>> = Vec::new();
+        let mut dirs = Window::new(&self.dirs, &["parent", "entry", "path"]);
+        let mut entries = Window::new(&self.entries, &["name"]);
         let mut at = number;
         loop {
-            let columns = self.dirs.read(at..at + 1, &["parent", "entry", "path"])?;
-            if let Some(path) = columns.text("path", 0)? {
+            let (columns, row) = dirs.row(at)?;
+            if let Some(path) = columns.text("path", row)? {
                 names.push(bytes_of_text(path).into_owned());
                 break;
             }
-            let entry = columns.required_count("entry", 0)?;
-            let name = self
-                .entries
-                .read(entry..entry.saturating_add(1), &["name"])?;
-            names.push(bytes_of_text(name.required_text("name", 0)?).into_owned());
-            match columns.count("parent", 0)? {
-                // So no loop has no end.
-                Some(parent) if parent < at => at = parent,
-                Some(_) => return Err(columns.wrong("parent", 0)),
+            let entry = columns.required_count("entry", row)?;
+            let parent = columns.count("parent", row)?;
+            // So no loop has no end.
+            if parent.is_some_and(|parent| parent >= at) {
+                return Err(columns.wrong("parent", row));
+            }
+            let (columns, row) = entries.row(entry)?;
+            names.push(bytes_of_text(columns.required_text("name", row)?).into_owned());
+            match parent {
+                Some(parent) => at = parent,
                 None => break,
             }
         }
@@ -342,21 +343,28 @@ impl Snapshot {
     }
 
     fn find_below(&self, root: u64, below: &[u8]) -> Result<Option<Found>, Error> {
-        let mut entry = self.entry(root)?;
-        for name in below
-            .split(|&byte| byte == b'/')
-            .filter(|name| !name.is_empty() && *name != b".")
-        {
-            let Some(child) = entry.child else {
+        let mut dirs = Window::new(&self.dirs, &["first_entry", "entries"]);
+        let mut entries = Window::new(&self.entries, &["name", "child"]);
+        let mut at = root;
+        let names = below.split(|&byte| byte == b'/');
+        for name in names.filter(|name| !name.is_empty() && *name != b".") {
+            let (columns, row) = entries.row(at)?;
+            let Some(child) = columns.count("child", row)? else {
                 return Ok(None);
             };
-            let columns = self.dirs.read_all(child..child.saturating_add(1))?;
-            let dir = self.dir_of(&columns, 0)?;
-            let Some(row) = self.row_of_name(dir.rows(), name)? else {
+            let (columns, row) = dirs.row(child)?;
+            let first = columns.required_count("first_entry", row)?;
+            let count = columns.required_count("entries", row)?;
+            let end = first
+                .checked_add(count)
+                .filter(|&end| end <= self.entries.rows());
+            let end = end.ok_or_else(|| columns.wrong("entries", row))?;
+            let Some(row) = row_of_name(&mut entries, first..end, name)? else {
                 return Ok(None);
             };
-            entry = self.entry(row)?;
+            at = row;
         }
+        let entry = self.entry(at)?;
         Ok(Some(match entry.child {
             Some(child) => Found::Dir(Box::new(self.dir(child)?)),
             None => Found::Entry(Box::new(entry)),
@@ -371,27 +379,6 @@ impl Snapshot {
     pub fn entry(&self, row: u64) -> Result<Entry, Error> {
         let columns = self.entries.read_all(row..row.saturating_add(1))?;
         self.entry_of(&columns, 0)
-    }
-
-    /// The row of a name among those of a directory.
-    fn row_of_name(&self, rows: Range<u64>, name: &[u8]) -> Result<Option<u64>, Error> {
-        let Range { mut start, mut end } = rows;
-        while end - start > NAMES_AT_ONCE {
-            let middle = start + (end - start) / 2;
-            let columns = self.entries.read(middle..middle + 1, &["name"])?;
-            let found = bytes_of_text(columns.required_text("name", 0)?);
-            match name < &found[..] {
-                true => end = middle,
-                false => start = middle,
-            }
-        }
-        let columns = self.entries.read(start..end, &["name"])?;
-        for row in 0..columns.len() {
-            if *bytes_of_text(columns.required_text("name", row)?) == *name {
-                return Ok(Some(start + row as u64));
-            }
-        }
-        Ok(None)
     }
 
     /// The paths of which something is missing, by root and in path order.
@@ -582,6 +569,26 @@ impl Dir {
     pub fn rows(&self) -> Range<u64> {
         self.first_entry..self.first_entry + self.entry_count
     }
+}
+
+/// The row of a name among those of a directory, found by halves.
+fn row_of_name(
+    entries: &mut Window<'_>,
+    rows: Range<u64>,
+    name: &[u8],
+) -> Result<Option<u64>, Error> {
+    let Range { mut start, mut end } = rows;
+    while start < end {
+        let middle = start + (end - start) / 2;
+        let (columns, row) = entries.row(middle)?;
+        let found = bytes_of_text(columns.required_text("name", row)?);
+        match name.cmp(&found[..]) {
+            Ordering::Less => end = middle,
+            Ordering::Equal => return Ok(Some(middle)),
+            Ordering::Greater => start = middle + 1,
+        }
+    }
+    Ok(None)
 }
 
 /// The state of a directory.

@@ -123,6 +123,43 @@ impl Table {
     }
 }
 
+/// How many rows a window has.
+const WINDOW_ROWS: u64 = 4096;
+
+/// Some columns of a table, for a caller who asks for one row after another: those nearby are
+/// read with it.
+pub(crate) struct Window<'t> {
+    table: &'t Table,
+    names: &'static [&'static str],
+    loaded: Option<Columns>,
+}
+
+impl<'t> Window<'t> {
+    pub(crate) fn new(table: &'t Table, names: &'static [&'static str]) -> Window<'t> {
+        Window {
+            table,
+            names,
+            loaded: None,
+        }
+    }
+
+    /// The columns that have a row, and its place in them.
+    pub(crate) fn row(&mut self, row: u64) -> Result<(&Columns, usize), Error> {
+        let has = |columns: &Columns| columns.rows.contains(&row);
+        if !self.loaded.as_ref().is_some_and(has) {
+            let start = row - row % WINDOW_ROWS;
+            let end = self
+                .table
+                .rows
+                .min(start + WINDOW_ROWS)
+                .max(row.saturating_add(1));
+            self.loaded = Some(self.table.read(start..end, self.names)?);
+        }
+        let columns = self.loaded.as_ref().expect("it was loaded just now");
+        Ok((columns, (row - columns.rows.start) as usize))
+    }
+}
+
 impl Columns {
     /// The rows that it has, in the table.
     pub(crate) fn rows(&self) -> Range<u64> {

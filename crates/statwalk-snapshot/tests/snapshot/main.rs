@@ -9,5 +9,6 @@
 
 mod common;
 mod engines;
+mod extremes;
 mod round_trip;
 mod write;
