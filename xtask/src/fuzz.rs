@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::Step;
 
-/// All targets together take two minutes then.
+/// All targets together take three minutes then.
 pub(crate) const SECONDS_EACH: u32 = 15;
 
 /// The folder of cargo-fuzz's corpora, which git ignores.

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Stores a scan of a directory tree as Parquet, and reads it in part.
+//!
+//! From the top: a [`Part`] has the rows of a scan, [`merge`] writes them into a [`Folder`], and
+//! that gets its name with the [`Manifest`]. A [`Snapshot`] reads it, and [`check`] verifies it.
+//! `docs/snapshot.md` describes the files.
 
 #![forbid(unsafe_code)]
+
+#[cfg(all(doctest, feature = "scan"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod check;
 mod error;
