@@ -14,11 +14,11 @@ use crate::error::{Error, ErrorKind};
 use crate::hex::hex;
 use crate::listing::ListingHash;
 use crate::manifest::{Links, Missing};
-use crate::merge::join;
 use crate::part::{Class, type_of_word};
 use crate::snapshot::{Dir, ErrorRow, Snapshot, ranges};
 use crate::sums::{EntryFacts, Sums};
 use crate::table::Columns;
+use crate::tree::join;
 
 /// How many faults are named.
 const FAULTS_MAX: usize = 100;

@@ -14,6 +14,8 @@ struct Readme;
 
 mod check;
 mod error;
+mod file_systems;
+mod fill;
 mod first_names;
 mod folder;
 mod hex;
@@ -37,6 +39,7 @@ mod table_writer;
 #[cfg(all(test, feature = "scan"))]
 mod tests;
 mod thrift;
+mod tree;
 
 pub use check::{Checked, Fault, check};
 pub use error::{Error, ErrorKind};

@@ -11,11 +11,11 @@ use statwalk_format::{FileType, bytes_of_text, is_entry_name};
 use crate::error::Error;
 use crate::machine::{FileSystem, Space};
 use crate::manifest::{Manifest, Missing};
-use crate::merge::join;
 use crate::part::{Class, DirState, TIME_NAMES, type_of_word};
 use crate::schema::{FILESYSTEMS, TableName};
 use crate::sums::Sums;
 use crate::table::{Columns, Table, Window};
+use crate::tree::join;
 
 /// How many rows are read at once where all of a table are wanted.
 pub(crate) const ROWS_AT_ONCE: u64 = 16_384;

@@ -4,7 +4,6 @@
 
 use statwalk_format::FileType;
 
-use crate::manifest::Missing;
 use crate::numbering::Numbering;
 use crate::part::Rows;
 
@@ -91,15 +90,4 @@ pub(crate) fn sums(rows: &Rows, numbering: &Numbering, counts: &[bool]) -> (Vec<
         above.unwrap_or(&mut total).add(&below);
     }
     (all, total)
-}
-
-/// Brings what is missing in each directory to those above it. Gives the sum over all roots.
-pub(crate) fn bring_up(missing: &mut [Missing], parents: &[u32]) -> Missing {
-    let mut total = Missing::default();
-    for number in (0..missing.len()).rev() {
-        let below = missing[number];
-        let above = missing.get_mut(parents[number] as usize);
-        above.unwrap_or(&mut total).add(&below);
-    }
-    total
 }
