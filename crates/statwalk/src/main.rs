@@ -29,6 +29,11 @@ mod request;
 mod space;
 #[cfg(feature = "snapshot")]
 mod store;
+#[cfg(feature = "snapshot")]
+mod stored;
+#[cfg(not(feature = "snapshot"))]
+#[path = "stored/absent.rs"]
+mod stored;
 mod system;
 mod watch;
 

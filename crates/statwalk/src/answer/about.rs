@@ -30,6 +30,8 @@ pub(crate) struct About {
     pub(crate) gaps: Gaps,
     /// Of the owners that the answer names.
     pub(crate) owners: OwnerNames,
+    /// The name of the snapshot that was read; absent for a scan of now.
+    pub(crate) snapshot: Option<Vec<u8>>,
     /// Present where the scan covers a whole file system of which it did not reach all.
     pub(crate) elsewhere: Option<Elsewhere>,
 }

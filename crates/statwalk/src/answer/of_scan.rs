@@ -36,6 +36,7 @@ impl About {
                 .collect(),
             list: request.list.clone(),
             owners: OwnerNames::default(),
+            snapshot: (request.stored()).map(|stored| stored.word().as_bytes().to_vec()),
             elsewhere: None,
             gaps: findings.gaps,
         }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::stored::StoredScan;
 use crate::system::accounts::{GROUPS, USERS, group_name, user_name};
 
 /// Where the names of users and groups are known.
@@ -37,29 +38,61 @@ pub(crate) struct OwnerNames {
 }
 
 impl OwnerNames {
-    /// Keeps the names of users, as far as the machine knows them.
-    pub(crate) fn keep_users(&mut self, uids: impl Iterator<Item = u32> + Clone) {
-        USERS.learn(uids.clone());
-        uids.for_each(|uid| self.keep_user(uid));
+    /// Keeps the names of users, as far as they are known.
+    pub(crate) fn keep_users(
+        &mut self,
+        uids: impl Iterator<Item = u32> + Clone,
+        known: KnownOwners<'_>,
+    ) {
+        if let KnownOwners::Here = known {
+            USERS.learn(uids.clone());
+        }
+        self.users
+            .extend(uids.filter_map(|uid| Some((uid, known.user(uid)?))));
     }
 
-    /// Keeps the names of groups, as far as the machine knows them.
-    pub(crate) fn keep_groups(&mut self, gids: impl Iterator<Item = u32> + Clone) {
-        GROUPS.learn(gids.clone());
-        gids.for_each(|gid| self.keep_group(gid));
+    /// Keeps the names of groups, as far as they are known.
+    pub(crate) fn keep_groups(
+        &mut self,
+        gids: impl Iterator<Item = u32> + Clone,
+        known: KnownOwners<'_>,
+    ) {
+        if let KnownOwners::Here = known {
+            GROUPS.learn(gids.clone());
+        }
+        self.groups
+            .extend(gids.filter_map(|gid| Some((gid, known.group(gid)?))));
     }
+}
 
-    /// Keeps the name of a user, if the machine knows it.
-    pub(crate) fn keep_user(&mut self, uid: u32) {
-        if let Some(name) = OwnersHere.user(uid) {
-            self.users.insert(uid, name);
+/// Where an answer finds the names of its owners.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KnownOwners<'a> {
+    /// In the accounts of this machine.
+    Here,
+    /// In a stored scan.
+    Stored(&'a StoredScan),
+}
+
+impl<'a> KnownOwners<'a> {
+    /// Those of a stored scan, or of this machine where there is none.
+    pub(crate) fn of(stored: Option<&'a StoredScan>) -> KnownOwners<'a> {
+        stored.map_or(KnownOwners::Here, KnownOwners::Stored)
+    }
+}
+
+impl Owners for KnownOwners<'_> {
+    fn user(&self, uid: u32) -> Option<Vec<u8>> {
+        match self {
+            KnownOwners::Here => OwnersHere.user(uid),
+            KnownOwners::Stored(scan) => scan.user(uid),
         }
     }
 
-    /// Keeps the name of a group, if the machine knows it.
-    pub(crate) fn keep_group(&mut self, gid: u32) {
-        if let Some(name) = OwnersHere.group(gid) {
-            self.groups.insert(gid, name);
+    fn group(&self, gid: u32) -> Option<Vec<u8>> {
+        match self {
+            KnownOwners::Here => OwnersHere.group(gid),
+            KnownOwners::Stored(scan) => scan.group(gid),
         }
     }
 }

@@ -28,6 +28,25 @@ pub(crate) struct ReasonText {
 }
 
 impl PlanText {
+    /// The plan of a stored scan that was asked for some fields.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn of_snapshot(fields: Vec<String>) -> PlanText {
+        PlanText {
+            source: "snapshot".to_owned(),
+            order: "stored".to_owned(),
+            workers_max: 1,
+            workers: 1,
+            open_dirs_max: 0,
+            fields,
+            uuid: None,
+            generation: None,
+            why: vec![ReasonText {
+                code: "stored".to_owned(),
+                text: "the path names a stored scan, which has all entries".to_owned(),
+            }],
+        }
+    }
+
     pub(super) fn new(plan: &Plan, workers: usize) -> PlanText {
         let uuid = plan.generation.and_then(|generation| generation.uuid);
         PlanText {

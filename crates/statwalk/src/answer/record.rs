@@ -13,7 +13,9 @@ use crate::answer::plan_text::PlanText;
 #[derive(Debug)]
 pub(crate) enum Record {
     /// The report of the engine on a scan that has ended.
-    Scan(Report),
+    Scan(Box<Report>),
+    /// Of a stored scan.
+    Stored(Box<Findings>),
 }
 
 /// The same in the words of an answer.
@@ -29,7 +31,8 @@ pub(crate) struct Findings {
 impl From<Record> for Findings {
     fn from(record: Record) -> Findings {
         match record {
-            Record::Scan(report) => report.into(),
+            Record::Scan(report) => (*report).into(),
+            Record::Stored(findings) => *findings,
         }
     }
 }

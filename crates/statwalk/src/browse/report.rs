@@ -104,7 +104,7 @@ fn write(
     let outcome = running.finish();
     tell(ReportState::Writing);
     let (totals, tree, (largest, traces)) = outcome.output;
-    let record = Record::Scan(outcome.report);
+    let record = Record::Scan(Box::new(outcome.report));
     let spaces = report::spaces(&request, &totals, &record, &tree, &inodes);
     let about = About::of_scan(&request, record, &totals);
     if !about.has_root() {
@@ -116,6 +116,7 @@ fn write(
         tree,
         largest: largest_files::chosen(largest, about.has_no_blocks()),
         traces,
+        stored: None,
     };
     let page = Some((Detail::default(), Names::Original));
     let (answer, tree, choice) = report::answer(&scan, &about, spaces, page);

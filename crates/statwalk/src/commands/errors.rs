@@ -42,7 +42,7 @@ pub(super) fn answer_of(flags: ErrorsFlags) -> Result<(Request, ErrorsAnswer), F
         return Err(Failure::Usage(message.to_owned()));
     }
     let mut request = Request::new(&flags.scan, flags.paths, form_of(&flags.scan.walk.form))?;
-    request.scan = request.scan.errors_kept(usize::MAX);
+    request.keep_all_errors();
     request.limit_depth(flags.max_depth);
     let progress = ProgressOptions::new(&request, Some(SizeFormat::default()));
     let read = read(&request, &Totals::new(), progress)?;

@@ -4,16 +4,21 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Attributes, Batch, Fields, Fill, Found, Gathered, Next, path_order};
+use statwalk_core::{
+    Attributes, Batch, Collect, Context, Directory, Fields, Fill, Found, Gathered, Next, Origin,
+    Progress, Sink, path_order,
+};
 use statwalk_view::escape;
 
 use crate::answer::about::About;
-use crate::answer::owner_names::OwnersHere;
+use crate::answer::owner_names::KnownOwners;
+use crate::answer::record::Record;
 use crate::commands::delivery::{conclude, form_of};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -25,6 +30,7 @@ use crate::output::json;
 use crate::request::filters::Filters;
 use crate::request::name_pattern;
 use crate::request::{Form, Request, safe};
+use crate::stored::{Reading, StoredScan};
 use crate::system::screen;
 use crate::system::stdio::say;
 use crate::watch::Lookout;
@@ -41,13 +47,13 @@ const PERIOD: Duration = Duration::from_millis(40);
 
 pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     refuse_ignored(&flags)?;
-    let mut filters = Filters::new(&flags.filters)?;
     let one_file_system = flags.scan.walk.read.one_file_system;
     let (mut paths, pattern) = paths_and_pattern(flags.words, !flags.filters.glob.is_empty());
+    let mut patterns = Vec::new();
     if let ([word], None, true) = (&paths[..], &pattern, flags.filters.glob.is_empty())
         && is_glob(word)
     {
-        filters.push_pattern(name_pattern::glob(&word.to_string_lossy())?);
+        patterns.push(name_pattern::glob(&word.to_string_lossy())?);
         paths.clear();
     }
     if let Some(pattern) = &pattern {
@@ -59,9 +65,13 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         _ => None,
     };
     if let Some(pattern) = pattern {
-        filters.push_pattern(name_pattern::regex(&pattern)?);
+        patterns.push(name_pattern::regex(&pattern)?);
     }
     let mut request = Request::new(&flags.scan, paths, form_of(&flags.scan.walk.form))?;
+    let mut filters = Filters::new(&flags.filters, request.stored())?;
+    for pattern in patterns {
+        filters.push_pattern(pattern);
+    }
     request.prepare_for_a_stream(screen::stdout_is_file());
     request.limit_depth(flags.max_depth);
     let is_short = Arc::new(AtomicBool::new(true));
@@ -72,6 +82,10 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         form: request.form,
         is_short: Arc::clone(&is_short),
         has_limit: flags.lines.is_some(),
+        stored: request
+            .stored
+            .as_ref()
+            .map(|(stored, _)| Arc::clone(stored)),
     };
     let mut lookout = Lookout::new(ProgressOptions::new(&request, None));
     let mut fields = search.filters.fields() | search.shown.wanted();
@@ -81,15 +95,26 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     if is_cut || matches!(search.form, Form::Json(_)) {
         fields |= Fields::TYPE;
     }
-    let mut found = (request.scan).gather(fields, move |rows: &mut Rows, found| {
-        search.add(rows, found);
-        rows.fill()
-    })?;
     let mut printer = Printer::new(flags.lines, is_short);
-    let printed = print_all(&mut found, &mut printer, &mut lookout);
-    lookout.end();
-    printed?;
-    let about = About::of_scan(&request, found.finish(), &[]);
+    let record = match &request.stored {
+        Some((stored, reading)) => {
+            let found = stored_rows(stored, reading, fields, search, &mut printer, &mut lookout);
+            lookout.end();
+            found?;
+            Record::Stored(Box::new(stored.findings(reading)?))
+        }
+        None => {
+            let mut found = (request.scan).gather(fields, move |rows: &mut Rows, found| {
+                search.add(rows, found);
+                rows.fill()
+            })?;
+            let printed = print_all(&mut found, &mut printer, &mut lookout);
+            lookout.end();
+            printed?;
+            Record::Scan(Box::new(found.finish()))
+        }
+    };
+    let about = About::of_scan(&request, record, &[]);
     printer.finish()?;
     let status = conclude(&request, &about, Errors::Untold);
     if let Some(word) = one_word.filter(|_| status == ExitStatus::Failed) {
@@ -147,6 +172,107 @@ fn print_all(
         if lookout.look_now_and_then(progress).is_break() {
             found.cancel();
         }
+    }
+}
+
+/// Prints rows of a stored scan, until no more come or are wanted.
+fn stored_rows(
+    stored: &StoredScan,
+    reading: &Reading,
+    fields: Fields,
+    search: Search,
+    printer: &mut Printer,
+    lookout: &mut Lookout,
+) -> Result<(), Failure> {
+    let full = Arc::new(Mutex::new(Vec::new()));
+    let sink = StoredSearch {
+        fields,
+        search: Arc::new(search),
+        full: Arc::clone(&full),
+    };
+    let mut printed = Ok(());
+    let rest = stored.replay(sink, reading, &mut |entries| {
+        let rows = std::mem::take(&mut *full.lock().unwrap_or_else(PoisonError::into_inner));
+        for rows in rows {
+            if printed.is_ok() && !printer.has_enough() {
+                printed = printer.take(rows);
+            }
+        }
+        if printed.is_err() || printer.has_enough() {
+            return ControlFlow::Break(());
+        }
+        lookout.look_now_and_then(|| {
+            let mut progress = Progress::default();
+            progress.entries = entries;
+            progress
+        })
+    })?;
+    printed?;
+    for rows in rest {
+        if !printer.has_enough() {
+            printer.take(rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// A search as a sink, for the rows of a stored scan.
+struct StoredSearch {
+    fields: Fields,
+    search: Arc<Search>,
+    /// Rows that can be printed.
+    full: Arc<Mutex<Vec<Rows>>>,
+}
+
+struct StoredSearchState {
+    search: Arc<Search>,
+    full: Arc<Mutex<Vec<Rows>>>,
+    rows: Rows,
+}
+
+impl Sink for StoredSearch {
+    type State = StoredSearchState;
+    type Output = Vec<Rows>;
+
+    fn fields(&self) -> Fields {
+        self.fields
+    }
+
+    fn states(&self, _: &Context, count: usize) -> Vec<StoredSearchState> {
+        let state = || StoredSearchState {
+            search: Arc::clone(&self.search),
+            full: Arc::clone(&self.full),
+            rows: Rows::default(),
+        };
+        std::iter::repeat_with(state).take(count).collect()
+    }
+
+    fn merge(&self, _: &Context, states: Vec<StoredSearchState>) -> Vec<Rows> {
+        let full = std::mem::take(&mut *self.full.lock().unwrap_or_else(PoisonError::into_inner));
+        let rest = states.into_iter().map(|state| state.rows);
+        full.into_iter().chain(rest).collect()
+    }
+}
+
+impl StoredSearchState {
+    fn add(&mut self, found: Found<'_>) -> ControlFlow<()> {
+        self.search.add(&mut self.rows, found);
+        if self.rows.fill() == Fill::Full {
+            let rows = std::mem::take(&mut self.rows);
+            let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+            full.push(rows);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Collect for StoredSearchState {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        self.add(Found::Directory(directory))
+    }
+
+    fn batch(&mut self, origin: Origin<'_>, batch: &Batch) -> ControlFlow<()> {
+        self.add(Found::Entries(origin, batch))
     }
 }
 
@@ -246,6 +372,8 @@ struct Search {
     /// Whether the rows may still be sorted.
     is_short: Arc<AtomicBool>,
     has_limit: bool,
+    /// The stored scan that is searched; absent for one of now.
+    stored: Option<Arc<StoredScan>>,
 }
 
 /// How much is kept of each row.
@@ -319,6 +447,10 @@ impl Search {
         }
     }
 
+    fn owners(&self) -> KnownOwners<'_> {
+        KnownOwners::of(self.stored.as_deref())
+    }
+
     #[inline]
     fn passes(&self, name: &[u8], attributes: &Attributes) -> bool {
         self.passes_all || self.filters.pass(name, attributes)
@@ -338,17 +470,18 @@ impl Search {
         match self.form {
             Form::Screen(screen) => {
                 self.shown
-                    .write_columns(attributes, &OwnersHere, Some(screen), out);
+                    .write_columns(attributes, &self.owners(), Some(screen), out);
                 out.extend_from_slice(escape(path, screen.terminal.charset).as_bytes());
                 out.push(b'\n');
             }
             Form::Rows(end) => {
-                self.shown.write_columns(attributes, &OwnersHere, None, out);
+                self.shown
+                    .write_columns(attributes, &self.owners(), None, out);
                 out.extend_from_slice(path);
                 out.push(end.byte());
             }
             Form::Json(screen) => {
-                let found = self.shown.json(path, attributes, OwnersHere);
+                let found = self.shown.json(path, attributes, self.owners());
                 json::line(&found, screen, out);
             }
         }

@@ -15,7 +15,7 @@ use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{Scratch, or_skip};
 
 use crate::answer::about::About;
-use crate::answer::owner_names::{OwnerNames, Owners, OwnersHere};
+use crate::answer::owner_names::{KnownOwners, OwnerNames, Owners, OwnersHere};
 use crate::commands::extents::{self, Made};
 use crate::commands::{changes, df, errors, stats, summary, top};
 use crate::flags::{
@@ -104,7 +104,7 @@ fn elsewhere_is_another_clock_and_other_accounts() {
     assert_eq!(OwnersHere.user(0), Some(b"root".to_vec()));
     assert_ne!(elsewhere(|| OwnersHere.user(0)), OwnersHere.user(0));
     let mut names = OwnerNames::default();
-    names.keep_user(0);
+    names.keep_users([0].into_iter(), KnownOwners::Here);
     assert_eq!(elsewhere(|| names.user(0)), Some(b"root".to_vec()));
 }
 
@@ -201,8 +201,8 @@ fn extents_and_changes() {
 fn the_rows_of_a_list() {
     let scene = Scene::new();
     let mut owners = OwnerNames::default();
-    owners.keep_user(0);
-    owners.keep_group(0);
+    owners.keep_users([0].into_iter(), KnownOwners::Here);
+    owners.keep_groups([0].into_iter(), KnownOwners::Here);
     let fields = FoundFields::new(&[FieldName::All]);
     let entries = Scan::new(scene.0.path()).entries().unwrap();
     let entries: Vec<_> = entries.map(|entry| entry.unwrap()).collect();

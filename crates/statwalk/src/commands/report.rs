@@ -5,6 +5,7 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeMap};
 use statwalk_core::CountedInodes;
@@ -85,6 +86,10 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         tree,
         largest: largest_files::chosen(largest, about.has_no_blocks()),
         traces,
+        stored: request
+            .stored
+            .as_ref()
+            .map(|(stored, _)| Arc::clone(stored)),
     };
     if !about.has_root() {
         // There is nothing to report on; the reasons are on stderr.

@@ -11,7 +11,7 @@ use statwalk_view::wrap;
 
 use crate::answer::about::{About, Root};
 use crate::answer::filter_texts::FilterTexts;
-use crate::answer::owner_names::OwnerNames;
+use crate::answer::owner_names::{KnownOwners, OwnerNames};
 use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -50,9 +50,9 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
 /// Scans, and makes the answer.
 pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
-    let filters = Filters::new(&flags.filters)?;
     let mut stats = grouped_by(&flags.by)?;
     let mut request = Request::new(&flags.scan, flags.paths, form_of(&flags.scan.walk.form))?;
+    let filters = Filters::new(&flags.filters, request.stored())?;
     request.filters = FilterTexts::new(&flags.filters);
     if let Some((fields, test)) = filters.test() {
         stats = stats.with_filter(fields, test);
@@ -86,7 +86,7 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
             order.apply(&mut section.parts, second, |(_, sum)| sum);
         }
     }
-    about.owners = owners_of(&sections);
+    about.owners = owners_of(&sections, request.owners());
     let answer = StatsAnswer {
         by: flags.by,
         sizes,
@@ -147,7 +147,7 @@ fn sections(groups: BTreeMap<Vec<GroupKey>, Sum>) -> Vec<Section> {
 }
 
 /// The names of the owners that have a row.
-fn owners_of(sections: &[Section]) -> OwnerNames {
+fn owners_of(sections: &[Section], known: KnownOwners<'_>) -> OwnerNames {
     let (mut users, mut groups) = (BTreeSet::new(), BTreeSet::new());
     let mut keep = |key: &GroupKey| match key {
         GroupKey::Owner(uid) => drop(users.insert(*uid)),
@@ -159,8 +159,8 @@ fn owners_of(sections: &[Section]) -> OwnerNames {
         section.parts.iter().for_each(|(key, _)| keep(key));
     }
     let mut owners = OwnerNames::default();
-    owners.keep_users(users.iter().copied());
-    owners.keep_groups(groups.iter().copied());
+    owners.keep_users(users.iter().copied(), known);
+    owners.keep_groups(groups.iter().copied(), known);
     owners
 }
 

@@ -20,7 +20,7 @@ use super::scan_flags::{COUNTED, SHOWN};
     args_override_self = true
 )]
 pub(crate) struct ErrorsFlags {
-    /// Scan these paths [default: .]
+    /// Scan these paths, or read one snapshot, such as /home@last [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 

@@ -24,7 +24,7 @@ use super::{FilterFlags, ScanFlags};
 #[derive(Parser)]
 #[command(name = "find", disable_version_flag = true, args_override_self = true, after_long_help = EXAMPLES)]
 pub(crate) struct FindFlags {
-    /// Search these paths [default: .] for the pattern
+    /// Search these paths, or one snapshot, for the pattern [default: .]
     #[arg(value_name = "PATH… PATTERN")]
     pub(crate) words: Vec<OsString>,
 

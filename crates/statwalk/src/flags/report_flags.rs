@@ -26,7 +26,7 @@ use super::scan_flags::SHOWN;
     args_override_self = true
 )]
 pub(crate) struct ReportFlags {
-    /// Scan these paths [default: .]
+    /// Scan these paths, or read one snapshot, such as /home@last [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 

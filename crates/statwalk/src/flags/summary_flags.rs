@@ -29,7 +29,7 @@ use super::{FilterFlags, ScanFlags, SizeFlags};
 )]
 #[command(override_usage = USAGE, after_long_help = EXAMPLES)]
 pub(crate) struct SummaryFlags {
-    /// Scan these paths [default: .]
+    /// Scan these paths, or read one snapshot, such as /home@last [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 

@@ -21,7 +21,7 @@ use super::{FilterFlags, ScanFlags, SizeFlags};
     args_override_self = true
 )]
 pub(crate) struct TopFlags {
-    /// Scan these paths [default: .]
+    /// Scan these paths, or read one snapshot, such as /home@last [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 

@@ -56,9 +56,14 @@ pub(crate) fn lines(about: &About, names_command: bool, screen: ErrorScreen) -> 
 /// The command of this name for the paths of a scan, to be copied into a shell.
 pub(crate) fn command(about: &About, name: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(byte);
-    match &about.roots[..] {
-        [root] if root.path.iter().all(is_plain) => {
-            format!("statwalk {name} {}", String::from_utf8_lossy(&root.path))
+    let path = match (&about.snapshot, &about.roots[..]) {
+        (Some(word), _) => Some(word),
+        (None, [root]) => Some(&root.path),
+        _ => None,
+    };
+    match path {
+        Some(path) if path.iter().all(is_plain) => {
+            format!("statwalk {name} {}", String::from_utf8_lossy(path))
         }
         // A shell would read the path otherwise, or there are several.
         _ => format!("statwalk {name} PATH"),

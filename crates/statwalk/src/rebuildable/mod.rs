@@ -6,12 +6,14 @@ mod traces;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use statwalk_core::{Node, Tree};
 use statwalk_view::rebuildable::{Directories, Listing, Rule, Start, Traces, search};
 
 pub(crate) use self::traces::{FoundTraces, TraceSink};
+use crate::stored::StoredScan;
 use crate::system::cache_tag;
 use crate::system::real_path;
 
@@ -21,6 +23,8 @@ struct Scanned<'s, 't> {
     traces: &'s FoundTraces,
     /// Whether a signal has ended the scan.
     is_interrupted: bool,
+    /// The stored scan that it was, which knows the tags of then.
+    stored: Option<&'s StoredScan>,
 }
 
 /// All directories that a program makes again, the outermost alone, with the rules that
@@ -30,11 +34,13 @@ pub(crate) fn all<'t, P: AsRef<Path>>(
     paths: &[P],
     traces: &FoundTraces,
     is_interrupted: bool,
+    stored: Option<&StoredScan>,
 ) -> Vec<(Node<'t>, &'static Rule)> {
     let scanned = Scanned {
         tree,
         traces,
         is_interrupted,
+        stored,
     };
     let mut all = Vec::new();
     for (index, path) in paths.iter().enumerate() {
@@ -43,7 +49,10 @@ pub(crate) fn all<'t, P: AsRef<Path>>(
         };
         let start = Start {
             dir: root,
-            path: real_path::of_root(path.as_ref()),
+            path: match stored {
+                Some(_) => path.as_ref().as_os_str().as_bytes().to_vec(),
+                None => real_path::of_root(path.as_ref()),
+            },
             is_hidden: false,
         };
         search(&scanned, &start, &mut |node, rule| {
@@ -74,8 +83,11 @@ impl<'t> Directories for Scanned<'_, 't> {
     }
 
     fn has_valid_tag(&self, dir: Node<'t>) -> bool {
-        // What has stopped the scan could be a file system that does not answer.
-        !self.is_interrupted && cache_tag::is_valid(&dir.path())
+        match self.stored {
+            Some(stored) => stored.has_cache_tag(&dir.path()),
+            // What has stopped the scan could be a file system that does not answer.
+            None => !self.is_interrupted && cache_tag::is_valid(&dir.path()),
+        }
     }
 }
 
@@ -124,7 +136,7 @@ mod tests {
             let scan = Scan::new("/t").order(order).threads(threads);
             let sink = (TreeSink::new(), TraceSink);
             let (nodes, traces) = scan.run_in_memory(tree.clone(), &sink).unwrap().output;
-            let found = all(&nodes, &["/t"], &traces, false);
+            let found = all(&nodes, &["/t"], &traces, false, None);
             let mut found: Vec<_> = (found.iter())
                 .map(|(node, rule)| (node.path(), rule.rebuilt_by))
                 .collect();

@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use statwalk_core::{CountedInodes, Extension, GroupKey, TopOf, Totals, Tree, TreeSink};
 use statwalk_report::{
@@ -18,10 +19,11 @@ use super::survey::{NOT_FILES, Survey};
 use super::tree::{Indices, Reported, place_of_owner, reported};
 use crate::answer::about::{About, Root};
 use crate::answer::largest_files::{LargestFiles, largest_files};
-use crate::answer::owner_names::{OwnerNames, Owners};
+use crate::answer::owner_names::{KnownOwners, OwnerNames, Owners};
 use crate::output::rows::largest_directories;
 use crate::output::scanned_tree::{Part, bytes};
 use crate::rebuildable::{self, FoundTraces, TraceSink};
+use crate::stored::StoredScan;
 
 /// How many files are listed.
 const LARGEST: usize = 100;
@@ -37,6 +39,8 @@ pub(crate) struct Scan {
     pub(crate) tree: Tree,
     pub(crate) largest: Vec<TopOf>,
     pub(crate) traces: FoundTraces,
+    /// The stored scan that it is; absent for one of now.
+    pub(crate) stored: Option<Arc<StoredScan>>,
 }
 
 impl Scan {
@@ -66,7 +70,13 @@ pub(crate) fn answer<'a>(
         let hints = Hints {
             tree: &tree,
             largest: &scan.largest,
-            rebuildable: rebuildable::all(&scan.tree, &words, &scan.traces, about.gaps.interrupted),
+            rebuildable: rebuildable::all(
+                &scan.tree,
+                &words,
+                &scan.traces,
+                about.gaps.interrupted,
+                scan.stored.as_deref(),
+            ),
             errors: &errors,
             whole: totals.sums.allocated_bytes,
             now_ns: started_ns,
@@ -86,7 +96,7 @@ pub(crate) fn answer<'a>(
         }
         None => (None, count()),
     };
-    let owners = owners_of(&survey.owners);
+    let owners = owners_of(&survey.owners, KnownOwners::of(scan.stored.as_deref()));
     let (categories, not_files) = survey.categories();
     let (listed, mut endings) = survey.endings();
     if let Some((_, Names::Redacted)) = page {
@@ -291,13 +301,13 @@ fn directories(tree: &Reported<'_, ()>, by: SizeColumn) -> Vec<Directory> {
 }
 
 /// The owners, the largest first.
-fn owners_of(groups: &GroupSums) -> Vec<Owner> {
+fn owners_of(groups: &GroupSums, known: KnownOwners<'_>) -> Vec<Owner> {
     let mut names = OwnerNames::default();
     let all: Vec<_> = groups
         .all()
         .map(|(key, sums)| (uid_of(key), sums))
         .collect();
-    names.keep_users(all.iter().filter_map(|&(uid, _)| uid));
+    names.keep_users(all.iter().filter_map(|&(uid, _)| uid), known);
     let owners = all.iter().map(|&(id, sums)| Owner {
         id,
         name: id.and_then(|uid| names.user(uid)),

@@ -13,6 +13,7 @@ use statwalk_sys::mount_table::{self, Mount};
 
 use crate::answer::record::Record;
 use crate::request::Request;
+use crate::stored::StoredScan;
 use crate::system::file_systems::file_system_of;
 
 const READ: &str = "read by this scan";
@@ -39,7 +40,11 @@ pub(crate) fn spaces(
     tree: &Tree,
     counted: &CountedInodes,
 ) -> Vec<Space> {
-    let Record::Scan(report) = record;
+    let report = match record {
+        Record::Scan(report) => report,
+        // The file systems of now are not those of then.
+        Record::Stored(_) => return stored_spaces(request, totals),
+    };
     let mounts = mount_table::read().unwrap_or_default();
     let mut found: Vec<Vec<Read<'_>>> = Vec::new();
     for (index, (path, totals)) in request.paths.iter().zip(totals).enumerate() {
@@ -77,6 +82,39 @@ pub(crate) fn spaces(
             _ => None,
         };
         exact.or_else(|| in_part(roots, &mounts))
+    });
+    spaces.collect()
+}
+
+/// The file systems of a stored scan, with their space at its end.
+fn stored_spaces(request: &Request, totals: &[RootTotals]) -> Vec<Space> {
+    let stored = request.stored().map(StoredScan::spaces).unwrap_or_default();
+    let read_bytes: Option<u128> = (totals.iter())
+        .map(|totals| Some(totals.sizes?.allocated_bytes))
+        .sum();
+    let is_alone = stored.len() == 1;
+    let spaces = stored.into_iter().map(|(point, space)| {
+        let bytes = |blocks: u64| i128::from(blocks) * i128::from(space.block_bytes);
+        let used = bytes(space.blocks.saturating_sub(space.free_blocks));
+        let mut parts = vec![part("used", used, 0, None)];
+        let read = read_bytes.and_then(|bytes| i128::try_from(bytes).ok());
+        // Of several, nobody knows how much of each was read.
+        if let Some(read) = read.filter(|&read| is_alone && read <= used) {
+            parts.push(part(READ, read, 1, None));
+            parts.push(part(ELSEWHERE, used - read, 1, None));
+        }
+        parts.push(part("free", bytes(space.free_blocks), 0, None));
+        let reserved = bytes(space.free_blocks.saturating_sub(space.available_blocks));
+        if reserved > 0 {
+            parts.push(part("reserved for root", reserved, 1, None));
+        }
+        Space {
+            point,
+            total_bytes: u64::try_from(bytes(space.blocks)).unwrap_or(u64::MAX),
+            free_bytes: None,
+            is_exact: false,
+            parts,
+        }
     });
     spaces.collect()
 }

@@ -17,6 +17,7 @@ use crate::flags::{FilterFlags, shown_word};
 use crate::request::invalid;
 use crate::request::name_pattern;
 use crate::request::owners::OwnerFilter;
+use crate::stored::StoredScan;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filters {
@@ -63,7 +64,11 @@ impl NameFilters {
 }
 
 impl Filters {
-    pub(crate) fn new(flags: &FilterFlags) -> Result<Filters, Failure> {
+    /// The filters that `flags` set. Those of a stored scan refer to its time and its accounts.
+    pub(crate) fn new(
+        flags: &FilterFlags,
+        stored: Option<&StoredScan>,
+    ) -> Result<Filters, Failure> {
         let globs = flags.glob.iter().map(|glob| name_pattern::glob(glob));
         let kinds = flags.kind.iter().map(|kind| parse_kind(kind));
         let sizes = flags
@@ -80,9 +85,11 @@ impl Filters {
                 .collect::<Result<_, _>>()?,
             kinds: kinds.collect::<Result<_, _>>()?,
             sizes: sizes.collect::<Result<_, _>>()?,
-            after_ns: moment("--changed-within", within.as_deref())?,
-            before_ns: moment("--changed-before", before.as_deref())?,
-            owner: flags.owner.as_deref().map(OwnerFilter::parse).transpose()?,
+            after_ns: moment("--changed-within", within.as_deref(), stored)?,
+            before_ns: moment("--changed-before", before.as_deref(), stored)?,
+            owner: (flags.owner.as_deref())
+                .map(|text| OwnerFilter::parse(text, stored))
+                .transpose()?,
         })
     }
 
@@ -251,10 +258,15 @@ fn parse_kind(text: &str) -> Result<FileType, Failure> {
     })
 }
 
-fn moment(flag: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
+fn moment(
+    flag: &str,
+    text: Option<&str>,
+    stored: Option<&StoredScan>,
+) -> Result<Option<i64>, Failure> {
     // Only here the program looks at the clock and the time zone.
     text.map(|text| {
-        let moment = parse_moment(text, &jiff::Zoned::now());
+        let now = stored.map_or_else(jiff::Zoned::now, StoredScan::now);
+        let moment = parse_moment(text, &now);
         moment.map_err(|error| invalid(flag, text, error))
     })
     .transpose()

@@ -8,7 +8,6 @@ pub(crate) mod filters;
 pub(crate) mod name_pattern;
 pub(crate) mod owners;
 pub(crate) mod path_list;
-#[cfg(feature = "snapshot")]
 pub(crate) mod scan_flags;
 
 use std::ffi::{OsStr, OsString};
@@ -26,14 +25,20 @@ use statwalk_view::{SizeColumn, SizeFilter, SizeFormat, Unit};
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::origin::Origin;
+use crate::answer::owner_names::KnownOwners;
 use crate::failure::Failure;
 use crate::flags::{
     LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatOrderName, UnitFlags,
     WalkFlags, When, shown_word,
 };
 use crate::request::path_list::PathList;
+use crate::request::scan_flags::first_of_scan;
+use crate::stored::{Reading, StoredScan};
 use crate::system::screen::Screen;
 use crate::system::used_inodes::Cover;
+
+/// How many errors a scan keeps for its summary.
+const ERRORS_KEPT: usize = 1_000;
 
 /// A scan, and the options for its answer that all commands share.
 #[derive(Clone)]
@@ -58,6 +63,8 @@ pub(crate) struct Request {
     enters_kernel: bool,
     /// Whether the scan covers everything below its roots.
     is_whole: bool,
+    /// The stored scan that is read, and how; absent for a scan of now.
+    pub(crate) stored: Option<(Arc<StoredScan>, Reading)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -99,8 +106,43 @@ pub(crate) struct Sizes {
 }
 
 impl Request {
-    /// The request that `flags` and `paths` make.
+    /// The request that `flags` and `paths` make. A path can be the name of a snapshot.
     pub(crate) fn new(
+        flags: &ScanFlags,
+        paths: impl IntoIterator<Item = OsString>,
+        form: Form,
+    ) -> Result<Request, Failure> {
+        let paths: Vec<OsString> = paths.into_iter().collect();
+        match StoredScan::named(&paths)? {
+            Some(stored) => Request::of_stored(stored, flags, form),
+            None => Request::of_paths_alone(flags, paths, form),
+        }
+    }
+
+    /// The request to read a stored scan. Flags that only a scan can follow are refused.
+    fn of_stored(stored: StoredScan, flags: &ScanFlags, form: Form) -> Result<Request, Failure> {
+        if let Some(flag) = first_of_scan(flags) {
+            let why = "is for a scan, and a snapshot was scanned before";
+            return Err(Failure::Usage(format!("{flag} {why}")));
+        }
+        // Nothing runs this scan: it has no root.
+        let scan = Scan::of(Vec::<PathBuf>::new());
+        let root = vec![stored.root()];
+        let mut request = Request::of_scan(scan, root, form, flags.walk.progress);
+        request.is_whole = false;
+        request.explain = flags.walk.explain;
+        request.origin = stored.origin();
+        let reading = Reading {
+            counts_links: flags.links.count_links,
+            errors_max: Some(ERRORS_KEPT),
+            ..Reading::default()
+        };
+        request.stored = Some((Arc::new(stored), reading));
+        Ok(request)
+    }
+
+    /// The request that `flags` and `paths` make, where no path names a snapshot.
+    pub(crate) fn of_paths_alone(
         flags: &ScanFlags,
         paths: impl IntoIterator<Item = OsString>,
         form: Form,
@@ -222,6 +264,7 @@ impl Request {
             is_whole: !excludes,
             paths,
             list: None,
+            stored: None,
         })
     }
 
@@ -241,6 +284,7 @@ impl Request {
             is_whole: paths.len() == 1,
             paths,
             list: None,
+            stored: None,
         }
     }
 
@@ -276,7 +320,28 @@ impl Request {
         if let Some(depth) = depth_max {
             self.scan = self.scan.clone().max_depth(depth);
             self.is_whole = false;
+            if let Some((_, reading)) = &mut self.stored {
+                reading.depth_max = Some(depth);
+            }
         }
+    }
+
+    /// Keeps every error of the scan, for an answer that lists them.
+    pub(crate) fn keep_all_errors(&mut self) {
+        self.scan = self.scan.clone().errors_kept(usize::MAX);
+        if let Some((_, reading)) = &mut self.stored {
+            reading.errors_max = None;
+        }
+    }
+
+    /// Where the names of owners are known.
+    pub(crate) fn owners(&self) -> KnownOwners<'_> {
+        KnownOwners::of(self.stored())
+    }
+
+    /// The stored scan that is read, for what else it knows.
+    pub(crate) fn stored(&self) -> Option<&StoredScan> {
+        self.stored.as_ref().map(|(stored, _)| &**stored)
     }
 
     /// The part of the mount tree that the scan covers, where it leaves nothing out.

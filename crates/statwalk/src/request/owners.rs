@@ -4,6 +4,7 @@
 
 use crate::failure::Failure;
 use crate::request::{invalid, safe};
+use crate::stored::StoredScan;
 use crate::system::accounts::{GROUPS, USERS};
 
 /// Whom an entry must belong to.
@@ -30,32 +31,43 @@ impl Id {
         }
     }
 
-    fn parse(text: &str, number_of: impl Fn(&str) -> Option<u32>) -> Option<Id> {
+    fn parse(
+        text: &str,
+        number_of: impl Fn(&str) -> Result<Option<u32>, Failure>,
+    ) -> Result<Option<Id>, Failure> {
         if text.is_empty() {
-            return Some(Id::Any);
+            return Ok(Some(Id::Any));
         }
         let (make, name): (fn(u32) -> Id, _) = match text.strip_prefix('!') {
             Some(name) => (Id::IsNot, name),
             None => (Id::Is, text),
         };
         // As in chown, a name comes before a number.
-        let number = number_of(name).or_else(|| name.parse().ok());
-        number.map(make)
+        let number = number_of(name)?.or_else(|| name.parse().ok());
+        Ok(number.map(make))
     }
 }
 
 impl OwnerFilter {
     /// Reads `user`, `user:group` or `:group`, by name or number, either with
     /// a `!` before it.
-    pub(crate) fn parse(text: &str) -> Result<OwnerFilter, Failure> {
+    pub(crate) fn parse(text: &str, stored: Option<&StoredScan>) -> Result<OwnerFilter, Failure> {
+        let uid = |name: &str| match stored {
+            Some(stored) => stored.uid(name.as_bytes()),
+            None => Ok(USERS.number(name.as_bytes())),
+        };
+        let gid = |name: &str| match stored {
+            Some(stored) => stored.gid(name.as_bytes()),
+            None => Ok(GROUPS.number(name.as_bytes())),
+        };
         let (user, group) = text.split_once(':').unwrap_or((text, ""));
         let unknown = |what: &str, name: &str| {
             let name = safe(name.trim_start_matches('!'));
             invalid("--owner", text, format!("there is no {what} '{name}'"))
         };
         let filter = OwnerFilter {
-            user: Id::parse(user, uid).ok_or_else(|| unknown("user", user))?,
-            group: Id::parse(group, gid).ok_or_else(|| unknown("group", group))?,
+            user: Id::parse(user, uid)?.ok_or_else(|| unknown("user", user))?,
+            group: Id::parse(group, gid)?.ok_or_else(|| unknown("group", group))?,
         };
         match filter {
             OwnerFilter {
@@ -72,14 +84,6 @@ impl OwnerFilter {
     }
 }
 
-fn uid(name: &str) -> Option<u32> {
-    USERS.number(name.as_bytes())
-}
-
-fn gid(name: &str) -> Option<u32> {
-    GROUPS.number(name.as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,7 +91,7 @@ mod tests {
     #[test]
     fn owners() {
         let check = |text: &str, uid, gid, expected| {
-            let filter = OwnerFilter::parse(text).unwrap();
+            let filter = OwnerFilter::parse(text, None).unwrap();
             assert_eq!(filter.fits(uid, gid), expected, "{text} {uid} {gid}");
         };
         check("root", 0, 7, true);
@@ -110,7 +114,7 @@ mod tests {
             ("4294967296", "user '4294967296'"),
             ("-1", "user '-1'"),
         ] {
-            let message = OwnerFilter::parse(text).unwrap_err().to_string();
+            let message = OwnerFilter::parse(text, None).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }
     }

@@ -11,10 +11,6 @@
 
 pub(crate) mod disk;
 pub(crate) mod key;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no command reads a snapshot yet")
-)]
 pub(crate) mod name;
 pub(crate) mod retention;
 pub(crate) mod stored;

@@ -54,10 +54,6 @@ impl Stored {
 }
 
 /// The snapshot that a name means, among those of one root.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no command reads a snapshot yet")
-)]
 pub(crate) fn selected(all: &[Stored], selector: Selector) -> Option<Stored> {
     let mut newest_first = all.to_vec();
     newest_first.sort_by(|a, b| b.cmp(a));

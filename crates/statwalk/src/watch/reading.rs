@@ -2,10 +2,10 @@
 
 //! Gives a sink the entries of a request, wherever they come from.
 
-use statwalk_core::Sink;
+use statwalk_core::{Progress, Sink};
 
 use super::progress::ProgressOptions;
-use super::watch;
+use super::{Lookout, watch};
 use crate::answer::record::Record;
 use crate::failure::Failure;
 use crate::request::Request;
@@ -23,9 +23,24 @@ pub(crate) fn read<S: Sink>(
     sink: &S,
     progress: ProgressOptions,
 ) -> Result<Read<S::Output>, Failure> {
+    if let Some((stored, reading)) = &request.stored {
+        let mut lookout = Lookout::new(progress);
+        let output = stored.replay(sink, reading, &mut |entries| {
+            lookout.look_now_and_then(|| {
+                let mut progress = Progress::default();
+                progress.entries = entries;
+                progress
+            })
+        });
+        lookout.end();
+        return Ok(Read {
+            output: output?,
+            record: Record::Stored(Box::new(stored.findings(reading)?)),
+        });
+    }
     let outcome = watch(&request.scan, sink, progress)?;
     Ok(Read {
         output: outcome.output,
-        record: Record::Scan(outcome.report),
+        record: Record::Scan(Box::new(outcome.report)),
     })
 }

@@ -206,6 +206,10 @@ impl Place {
                 return Err(Skipped::needs(tool));
             }
         }
+        if line.contains("@last") {
+            // It is the newest of one or more.
+            self.run("statwalk snapshot /home")?;
+        }
         let root = self.root(Need::of(line))?;
         let words = line.split(' ').map(|word| match word.strip_prefix('/') {
             Some(rest) => root.join(rest).display().to_string(),

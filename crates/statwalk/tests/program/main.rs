@@ -47,4 +47,6 @@ mod signals;
 #[cfg(feature = "snapshot")]
 mod snapshot;
 mod sources;
+#[cfg(feature = "snapshot")]
+mod stored;
 mod torn_rows;

@@ -503,6 +503,54 @@ fn older_snapshots_go_by_age_and_by_size() {
 }
 
 #[test]
+fn a_check_names_the_faults() {
+    let place = Place::new("a/\na/file 1000\nb/\nb/other 2000");
+    let folder = place.store(&[]);
+    let folder_name = folder.to_str().unwrap();
+    for name in ["tree@last", folder_name] {
+        let answer = place.run(&["--check", name, "--json"]).good().json();
+        schema::check("snapshot_check", &answer);
+        assert_eq!(
+            (&answer["entries"], &answer["dirs"]),
+            (&5.into(), &3.into())
+        );
+        assert_eq!(answer["fault_count"], 0);
+        let table = place.run(&["--check", name, "--width=300"]).good();
+        let expected = "no fault in 5 entries and 3 directories.";
+        assert!(table.lines()[0].ends_with(expected), "{:?}", table.lines());
+        assert!(place.run(&["--check", name]).good().stdout.is_empty());
+    }
+    for (words, why) in [
+        (&["--check"][..], "--check needs a snapshot"),
+        (
+            &["--check", "tree"],
+            "cannot check tree: it names no snapshot",
+        ),
+        (&["--check", "tree@1"], "the store has 1 snapshot of "),
+        (
+            &["--check", "-x", "tree@last"],
+            "--one-file-system is for a scan, and --check",
+        ),
+        (&["--check", "--list"], "cannot be used with"),
+    ] {
+        let answer = place.run(words);
+        assert_eq!(answer.code, Some(2), "{words:?}");
+        assert!(answer.stderr.contains(why), "{words:?}: {}", answer.stderr);
+    }
+    let table = folder.join("entries/part-00000.parquet");
+    let mut bytes = fs::read(&table).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&table, bytes).unwrap();
+    let answer = place.run(&["--check", "tree@last", "--json"]);
+    assert_eq!(answer.code, Some(1), "{}", answer.stderr);
+    let document = answer.json();
+    schema::check("snapshot_check", &document);
+    assert!(document["fault_count"].as_u64().unwrap() > 0);
+    let place_of_first = document["faults"][0]["place"].as_str().unwrap();
+    assert!(place_of_first.contains("entries"), "{document}");
+}
+
+#[test]
 fn a_damaged_snapshot_is_listed_as_such() {
     let place = Place::new("file 1");
     let [first, second] = [place.store(&[]), place.store(&[])];

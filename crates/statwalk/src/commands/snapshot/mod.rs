@@ -2,6 +2,7 @@
 
 //! `statwalk snapshot`: stores a scan, lists what is stored, and verifies it.
 
+mod check;
 mod list;
 mod machine;
 mod write;
@@ -23,6 +24,10 @@ pub(super) fn run(flags: SnapshotFlags) -> Result<ExitStatus, Failure> {
     if flags.list {
         refuse_scan_flags(&flags, "--list")?;
         return list::run(&flags);
+    }
+    if flags.check {
+        refuse_scan_flags(&flags, "--check")?;
+        return check::run(&flags);
     }
     write::run(flags)
 }

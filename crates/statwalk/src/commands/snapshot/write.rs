@@ -79,7 +79,7 @@ pub(super) fn run(flags: SnapshotFlags) -> Result<ExitStatus, Failure> {
         Failure::Usage(format!("cannot open {path}: {}", reason(&error)))
     })?;
     let form = form_of(&flags.scan.walk.form);
-    let mut request = Request::new(&flags.scan, [root.clone().into_os_string()], form)?;
+    let mut request = Request::of_paths_alone(&flags.scan, [root.clone().into_os_string()], form)?;
     let mut machine = Here::before_scan(&root);
     let target = Target::open(&flags, &root, &machine)?;
     let mut fields = ScanFields::ALL;

@@ -52,7 +52,21 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
 pub(super) fn answer_of(flags: SummaryFlags) -> Result<(Request, SummaryAnswer), Failure> {
     refuse_ignored(&flags)?;
     let mut sizes = Sizes::new(&flags.sizes)?;
-    let filters = Filters::new(&flags.filters).map_err(|error| as_of_du(error, &flags))?;
+    let form = form_of(&flags.scan.walk.form);
+    let mut request = match &flags.files0_from {
+        Some(file) => Request::of_list(&flags.scan, PathList::read(file)?, form)?,
+        None => Request::new(&flags.scan, flags.paths.clone(), form)?,
+    };
+    if flags.time == Some(TimeName::Atime)
+        && let Some(stored) = request.stored()
+        && !stored.has_access_times()
+    {
+        let message = "--time=atime needs times that the snapshot lacks: try statwalk snapshot \
+                       --access-times";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let filters = Filters::new(&flags.filters, request.stored());
+    let filters = filters.map_err(|error| as_of_du(error, &flags))?;
     let (counted, sort) = match (flags.count, flags.inodes) {
         (true, _) => (Counted::Names, SortName::Count),
         (_, true) => (Counted::Inodes, SortName::Count),
@@ -86,14 +100,9 @@ pub(super) fn answer_of(flags: SummaryFlags) -> Result<(Request, SummaryAnswer),
         },
     };
     let totals_alone = shows_totals(&flags);
-    let form = form_of(&flags.scan.walk.form);
-    let mut request = match &flags.files0_from {
-        Some(file) => Request::of_list(&flags.scan, PathList::read(file)?, form)?,
-        None => Request::new(&flags.scan, flags.paths, form)?,
-    };
     request.filters = FilterTexts::new(&flags.filters);
     if matches!(request.form, Form::Json(_)) {
-        request.scan = request.scan.errors_kept(usize::MAX);
+        request.keep_all_errors();
     }
     let answer = match totals_alone {
         true => scan_totals(&request, view, filters),

@@ -83,12 +83,12 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
 /// Scans, and makes the answer.
 pub(super) fn answer_of(flags: TopFlags) -> Result<(Request, LargestAnswer), Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
-    let filters = Filters::new(&flags.filters)?;
+    let mut request = Request::new(&flags.scan, flags.paths, form_of(&flags.scan.walk.form))?;
+    let filters = Filters::new(&flags.filters, request.stored())?;
     if filters.only_directories() {
         let message = "top lists no directories: try --dirs";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let mut request = Request::new(&flags.scan, flags.paths, form_of(&flags.scan.walk.form))?;
     request.filters = FilterTexts::new(&flags.filters);
     request.limit_depth(flags.max_depth);
     let count = flags.lines.unwrap_or(match request.form {
@@ -166,7 +166,13 @@ fn rebuildable(
     let about = About::of_scan(request, read.record, &totals);
     let sizes = sizes.of_scan(&about, request.form);
     let is_interrupted = about.gaps.interrupted;
-    let mut found = rebuildable::all(&tree, &request.paths, &traces, is_interrupted);
+    let mut found = rebuildable::all(
+        &tree,
+        &request.paths,
+        &traces,
+        is_interrupted,
+        request.stored(),
+    );
     found.retain(|(node, _)| {
         filters.pass_name(node.name())
             && filters.pass_size(node.apparent_bytes().unwrap_or(0))

@@ -7,10 +7,6 @@
 //! The folders below it are real, and belong to the user.
 
 mod lock;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no command reads a snapshot yet")
-)]
 pub(crate) mod patience;
 #[cfg(test)]
 mod tests;

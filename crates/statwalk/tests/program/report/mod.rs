@@ -3,7 +3,7 @@
 //! `statwalk report`: the file that it writes, and the numbers in it.
 
 mod ends;
-mod page;
+pub(crate) mod page;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
