@@ -16,7 +16,7 @@ use super::{StoredScan, shown};
 use crate::answer::origin::Origin;
 use crate::failure::Failure;
 use crate::store::disk::Store;
-use crate::store::disk::patience::patiently;
+use crate::store::disk::patience::settled;
 use crate::store::key::{Key, nearest};
 use crate::store::name::{Facts, Meaning, Selector, StoredName, meaning};
 use crate::store::stored::{Stored, selected};
@@ -110,12 +110,7 @@ fn in_store(word: &OsStr, name: &StoredName) -> Result<(PathBuf, PathBuf), Failu
         return Err(not_selected(word, key, &all, name.selector));
     };
     let folder = store.folder(key, stored);
-    // On NFS a name can be listed, and not be found for a minute.
-    let manifest = folder.join(MANIFEST_NAME);
-    let wait = |path: &Path| patiently(path, || path.symlink_metadata().map(drop));
-    wait(&folder)
-        .and_then(|()| wait(&manifest))
-        .map_err(|error| unreadable(&folder, &error))?;
+    settled(&folder, MANIFEST_NAME).map_err(|error| unreadable(&folder, &error))?;
     Ok((folder, path))
 }
 

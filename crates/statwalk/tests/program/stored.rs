@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use rustix::io::Errno;
 use serde_json::Value;
+use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::{or_skip, trees};
 
 use crate::report::page::Page;
@@ -598,6 +600,45 @@ fn errors_and_their_status_come_from_the_snapshot() {
 
 fn or_none(tree: &Tree) -> Command {
     as_ordinary_user(tree).unwrap_or_else(|_| statwalk())
+}
+
+/// A client of NFS remembers for a minute that a name was missing: the listing has the new
+/// snapshot, and a look-up does not find it.
+#[test]
+fn a_snapshot_that_is_seen_late_is_read() {
+    let place = Place::new();
+    place.store();
+    let root = place.root.to_str().unwrap();
+    let data = place.tree.parent().join("data");
+    let list = place.run(&["snapshot", "--list", "--json"]).good().json();
+    let folder = Path::new(list["snapshots"][0]["folder"].as_str().unwrap());
+    let folder = folder.strip_prefix(&data).unwrap();
+    let live = place.run(&["--json", "-a", &format!("{root}@last")]).good();
+    for name in [folder.to_owned(), folder.join("_manifest.json")] {
+        let mut builder = FaultFs::builder();
+        for path in all_below(&data).iter().filter(|path| path.is_file()) {
+            let inside = path.strip_prefix(&data).unwrap();
+            builder = builder.text(inside, fs::read(path).unwrap());
+        }
+        let late = builder.fail(name.clone(), Op::Lookup, Errno::NOENT, When::First(4));
+        let mount = or_skip!(late.mount());
+        for words in [&["--json", "-a"][..], &["snapshot", "--list"]] {
+            let path = match words[0] {
+                "snapshot" => root.to_owned(),
+                _ => format!("{root}@last"),
+            };
+            let mut command = place.command();
+            command
+                .args(words)
+                .arg(path)
+                .env("XDG_DATA_HOME", mount.path());
+            let answer = Answer::of(&mut command).good();
+            if words[0] == "--json" {
+                check_same("late", &answer, &live);
+            }
+        }
+        assert!(mount.counts().faults >= 4, "{name:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use serde::ser::{Serialize, SerializeMap};
-use statwalk_snapshot::Manifest;
+use statwalk_snapshot::{MANIFEST_NAME, Manifest};
 use statwalk_view::{
     Align, Cell, Column, DateStyle, SizeFormat, counted, grouped, list_table, wrap,
 };
@@ -25,6 +25,7 @@ use crate::output::json::{self, Fields, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::store::disk::Store;
+use crate::store::disk::patience::settled;
 use crate::store::key::{Key, nearest};
 use crate::store::stored::Stored;
 use crate::system::screen::Screen;
@@ -80,7 +81,9 @@ fn listed(store: &Store, keys: Vec<Key>) -> Result<Vec<Listed>, Failure> {
     for key in keys {
         for stored in store.snapshots(&key)? {
             let folder = store.folder(&key, stored);
-            let manifest = Manifest::read(&folder).map_err(|error| error.to_string());
+            let manifest = settled(&folder, MANIFEST_NAME)
+                .map_err(|error| reason(&error))
+                .and_then(|()| Manifest::read(&folder).map_err(|error| error.to_string()));
             all.push(Listed {
                 key: key.clone(),
                 stored,

@@ -18,8 +18,17 @@ const PATIENCE: Duration = Duration::from_secs(90);
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
+/// Waits until the names of a stored snapshot can be seen, which a listing has.
+///
+/// Its other files need no patience: a client asks the server for a name that nobody looked for.
+pub(crate) fn settled(folder: &Path, manifest: &str) -> io::Result<()> {
+    let wait = |path: &Path| patiently(path, || path.symlink_metadata().map(drop));
+    wait(folder)?;
+    wait(&folder.join(manifest))
+}
+
 /// Repeats what does not find a name, as long as the folder above lists that name.
-pub(crate) fn patiently<T>(path: &Path, attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn patiently<T>(path: &Path, attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let deadline = Instant::now() + PATIENCE;
     let mut pause = PAUSE;
     repeated(attempt, || {
