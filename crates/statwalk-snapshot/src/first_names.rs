@@ -70,7 +70,7 @@ pub(crate) fn counting(
 }
 
 /// Whether an entry can have other names, as the engine has it.
-fn may_repeat(rows: &Rows, row: usize, follows: bool) -> bool {
+pub(crate) fn may_repeat(rows: &Rows, row: usize, follows: bool) -> bool {
     if !rows.has(row, mark::KNOWN) || rows.kind(row) == FileType::Directory {
         return false;
     }
@@ -89,7 +89,7 @@ fn stands_for_a_directory(rows: &Rows, row: usize) -> bool {
 }
 
 /// For each directory, whether a link was followed on the way to its entries.
-fn behind_links(rows: &Rows, numbering: &Numbering) -> Vec<bool> {
+pub(crate) fn behind_links(rows: &Rows, numbering: &Numbering) -> Vec<bool> {
     let mut behind = Vec::with_capacity(numbering.len());
     for number in 0..numbering.len() {
         let above = behind.get(numbering.parents[number] as usize);

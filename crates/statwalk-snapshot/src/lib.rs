@@ -13,6 +13,7 @@
 struct Readme;
 
 mod check;
+mod disk_sort;
 mod error;
 mod file_systems;
 mod fill;
@@ -26,12 +27,16 @@ mod merge;
 mod numbering;
 mod pages;
 mod part;
+mod row_code;
 #[cfg(feature = "scan")]
 mod scan;
 #[cfg(feature = "scan")]
 mod scan_rows;
 mod schema;
+mod scratch_file;
 mod snapshot;
+mod spilled;
+mod spool;
 mod sums;
 mod table;
 mod table_file;
@@ -56,4 +61,5 @@ pub use scan::field_names;
 #[cfg(feature = "scan")]
 pub use scan_rows::ScanRows;
 pub use snapshot::{Dir, Entry, ErrorRow, Found, Owners, Snapshot};
+pub use spool::Spool;
 pub use sums::Sums;

@@ -237,6 +237,34 @@ impl Rows {
         self.kinds.len()
     }
 
+    /// Forgets all rows and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        let small = [&mut self.marks, &mut self.kinds, &mut self.names];
+        small.into_iter().for_each(Vec::clear);
+        self.ends.clear();
+        self.modes.clear();
+        let middle = [
+            &mut self.dirs,
+            &mut self.uids,
+            &mut self.gids,
+            &mut self.links,
+            &mut self.flags,
+            &mut self.flags_masks,
+        ];
+        middle.into_iter().for_each(Vec::clear);
+        let large = [
+            &mut self.rdevs,
+            &mut self.sizes,
+            &mut self.allocated,
+            &mut self.inos,
+            &mut self.devs,
+        ];
+        large.into_iter().for_each(Vec::clear);
+        self.times.iter_mut().for_each(Vec::clear);
+        self.odd_times.clear();
+        self.refusals.clear();
+    }
+
     #[inline]
     pub(crate) fn name(&self, row: usize) -> &[u8] {
         let begin = row.checked_sub(1).map_or(0, |before| self.ends[before]);

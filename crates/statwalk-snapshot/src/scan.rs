@@ -9,6 +9,7 @@ use statwalk_core::{
 use crate::error::Error;
 use crate::part::{Class, DirState, Part, PartDir, PartError, Rows, TIMES, mark};
 use crate::scan_rows::NOT_REGULAR;
+use crate::spool::Spool;
 
 /// The order of times in a part is that of the engine.
 const _: () = assert!(Time::ALL.len() == TIMES);
@@ -70,6 +71,36 @@ impl Part {
             class,
             reason: matches!(error.cause, Cause::NotRegular(_)).then_some(NOT_REGULAR),
         });
+    }
+}
+
+impl Spool<'_> {
+    /// Adds rows of a scan.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Part::add_rows`], and if the disk does not take them.
+    pub fn add_rows(&mut self, rows: &ScanRows) -> Result<(), Error> {
+        self.add_columns(rows.entries(), rows.directories())
+    }
+
+    /// Adds rows in columns of any origin.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add_rows`](Self::add_rows).
+    pub fn add_columns(
+        &mut self,
+        entries: &Columns,
+        directories: &Directories,
+    ) -> Result<(), Error> {
+        self.part().add_columns(entries, directories)?;
+        self.settle()
+    }
+
+    /// Adds an entry that could not be read, or a directory that did not hold still.
+    pub fn add_error(&mut self, error: &EntryError) {
+        self.part().add_error(error);
     }
 }
 

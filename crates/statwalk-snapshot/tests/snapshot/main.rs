@@ -11,4 +11,5 @@ mod common;
 mod engines;
 mod extremes;
 mod round_trip;
+mod spilled;
 mod write;
