@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Stores a scan: `store PATH PARENT NAME`. The snapshot is the folder NAME in PARENT.
+//!
+//! A fourth argument is the number of rows that lie in memory before they go to the disk.
 
 #![allow(clippy::print_stdout, reason = "a program may print")]
 
 use std::error::Error;
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use statwalk_core::{Fields, Scan};
 use statwalk_snapshot::{
-    Facts, FileSystem, Folder, Machine, MergeOptions, Part, Root, field_names, merge,
+    Facts, FileSystem, Folder, Machine, MergeOptions, Root, Spool, field_names,
 };
 
 /// A machine that knows no names.
@@ -40,19 +41,21 @@ impl Machine for Nameless {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
-    let mut next = || -> Result<OsString, Box<dyn Error>> {
-        arguments
-            .next()
-            .ok_or_else(|| "store PATH PARENT NAME".into())
+    let [Some(path), Some(parent), Some(name)] = std::array::from_fn(|_| arguments.next()) else {
+        return Err("usage: store PATH PARENT NAME [ROWS]".into());
     };
-    let (path, parent, name) = (next()?, PathBuf::from(next()?), next()?);
+    let parent = PathBuf::from(parent);
     let fields = Fields::ALL;
+    let folder = Folder::begin(&parent, std::process::id().into())?;
+    let mut spool = Spool::new(&folder);
+    if let Some(rows_max) = arguments.next() {
+        spool = spool.with_rows_max(rows_max.to_string_lossy().parse()?);
+    }
     let mut rows = Scan::new(&path).fields(fields).rows()?;
-    let mut part = Part::new();
     for found in &mut rows {
         match found {
-            Ok(rows) => part.add_rows(&rows)?,
-            Err(error) => part.add_error(&error),
+            Ok(rows) => spool.add_rows(&rows)?,
+            Err(error) => spool.add_error(&error),
         }
     }
     let report = rows.finish();
@@ -71,14 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         interrupted: report.interrupted,
         ..Facts::default()
     };
-    let folder = Folder::begin(&parent, std::process::id().into())?;
-    let manifest = merge(
-        &part,
-        facts,
-        &mut Nameless,
-        &folder,
-        &MergeOptions::default(),
-    )?;
+    let manifest = spool.merge(facts, &mut Nameless, &MergeOptions::default())?;
     let path = folder.finish(&manifest, &name)?;
     let (bytes, entries) = (manifest.bytes(), manifest.counts.entries);
     println!("{}: {entries} entries, {bytes} bytes", path.display());

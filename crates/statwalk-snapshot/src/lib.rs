@@ -2,8 +2,8 @@
 
 //! Stores a scan of a directory tree as Parquet, and reads it in part.
 //!
-//! From the top: a [`Part`] has the rows of a scan, [`merge`] writes them into a [`Folder`], and
-//! that gets its name with the [`Manifest`]. A [`Snapshot`] reads it, and [`check`] verifies it.
+//! From the top: a [`Spool`] gathers the rows of a scan and writes them into a [`Folder`], which
+//! gets its name with the [`Manifest`]. A [`Snapshot`] reads it, and [`check`] verifies it.
 //! `docs/snapshot.md` describes the files.
 
 #![forbid(unsafe_code)]
