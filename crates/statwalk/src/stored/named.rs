@@ -56,7 +56,7 @@ pub(crate) fn folder_of(word: &OsStr) -> Result<Option<PathBuf>, Failure> {
 /// The folder of the snapshot that a word names, and the directory in it.
 fn found(word: &OsStr, is_alone: bool) -> Result<Option<(PathBuf, Option<PathBuf>)>, Failure> {
     let facts = Facts {
-        now: &Zoned::now(),
+        now: &Zoned::now,
         exists: &|path| path.symlink_metadata().is_ok(),
         is_snapshot: &|path| is_alone && is_snapshot(path),
     };
