@@ -192,6 +192,17 @@ impl Numbering {
         Ok(())
     }
 
+    /// Forgets the order of rows, which a part of directories alone has no use for.
+    pub(crate) fn forget_rows(&mut self) {
+        (self.order, self.of_rows) = (Vec::new(), Vec::new());
+    }
+
+    /// Forgets how rows find their directory and their place.
+    pub(crate) fn forget_search(&mut self) {
+        self.by_id = HashMap::default();
+        (self.depths, self.children, self.child_begins) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
     /// How many directories there are.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()

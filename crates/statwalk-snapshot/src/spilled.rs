@@ -97,10 +97,13 @@ impl<'a> Spilled<'a> {
     ) -> Result<Manifest, Error> {
         let dirs = std::mem::take(&mut spill.dirs);
         let mut tree = Tree::of(&dirs, &facts)?;
+        tree.numbering.forget_rows();
         let (sorted, extra) = sort(&mut spill, &mut tree, &dirs.rows, &facts, folder.path())?;
+        tree.numbering.forget_search();
         let mut file_systems = FileSystems::default();
         for &at in &tree.numbering.dirs {
-            if let Some(dev) = spill.devs[at as usize] {
+            // Those without a device have a place that none has.
+            if let Some(&dev) = spill.all_devs.get(spill.devs[at as usize] as usize) {
                 file_systems.add(dev, machine);
             }
         }

@@ -44,8 +44,9 @@ pub(crate) struct Spill {
     pub(crate) rows: u64,
     /// The directories, without attributes, and all ends and errors.
     pub(crate) dirs: Part,
-    /// The device of each of them.
-    pub(crate) devs: Vec<Option<u64>>,
+    /// The device of each of them: a place among all devices, or [`NONE`].
+    pub(crate) devs: Vec<u32>,
+    pub(crate) all_devs: Vec<u64>,
     pub(crate) uids: BTreeSet<u32>,
     pub(crate) gids: BTreeSet<u32>,
 }
@@ -134,6 +135,7 @@ impl<'f> Spool<'f> {
                 rows: 0,
                 dirs: Part::new(),
                 devs: Vec::new(),
+                all_devs: Vec::new(),
                 uids: BTreeSet::new(),
                 gids: BTreeSet::new(),
             });
@@ -147,6 +149,15 @@ impl<'f> Spool<'f> {
         part.dirs.clear();
         Ok(())
     }
+}
+
+/// The place of a device among all of them. There are few.
+fn place_in(all: &mut Vec<u64>, dev: u64) -> u32 {
+    let found = all.iter().rposition(|&other| other == dev);
+    found.unwrap_or_else(|| {
+        all.push(dev);
+        all.len() - 1
+    }) as u32
 }
 
 impl Spill {
@@ -167,7 +178,9 @@ impl Spill {
             of.kinds.push(rows.kinds[row]);
             of.names.extend_from_slice(rows.name(row));
             of.ends.push(of.names.len());
-            self.devs.push(rows.of(&rows.devs, row));
+            let dev = rows.of(&rows.devs, row);
+            self.devs
+                .push(dev.map_or(NONE, |dev| place_in(&mut self.all_devs, dev)));
         }
         let mut last = (None, None);
         for (row, &child) in children.iter().enumerate() {
