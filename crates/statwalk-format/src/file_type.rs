@@ -91,6 +91,26 @@ impl FileType {
         }
     }
 
+    /// Its word in tables.
+    ///
+    /// ```
+    /// use statwalk_format::FileType;
+    /// assert_eq!(FileType::CharDevice.word(), "char_device");
+    /// ```
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            FileType::File => "file",
+            FileType::Directory => "directory",
+            FileType::Symlink => "symlink",
+            FileType::Fifo => "fifo",
+            FileType::Socket => "socket",
+            FileType::CharDevice => "char_device",
+            FileType::BlockDevice => "block_device",
+            FileType::Unknown => "unknown",
+        }
+    }
+
     /// Whether it is a regular file.
     #[inline]
     #[must_use]

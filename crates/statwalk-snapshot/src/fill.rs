@@ -15,7 +15,7 @@ use crate::listing::ListingHash;
 use crate::machine::{FileSystem, Machine, Space};
 use crate::manifest::{FileRecord, Missing};
 use crate::numbering::NONE;
-use crate::part::{DirState, Rows, TIME_NAMES, mark, type_word};
+use crate::part::{DirState, Rows, TIME_NAMES, mark};
 use crate::schema::TableName;
 use crate::sums::Sums;
 use crate::table_writer::{Cells, TableWriter};
@@ -78,7 +78,7 @@ impl Group<'_> {
             "name" => each.for_each(|row| cells.bytes(text_of_bytes(rows.name(row)).as_bytes())),
             "name_raw" => each.for_each(|row| raw_where_it_differs(rows.name(row), cells)),
             "ext" => each.for_each(|row| fill_ending(rows, row, cells)),
-            "type" => each.for_each(|row| cells.bytes(type_word(rows.kind(row)).as_bytes())),
+            "type" => each.for_each(|row| cells.bytes(rows.kind(row).word().as_bytes())),
             "mode" => numbers!(&rows.modes),
             "uid" => numbers!(&rows.uids),
             "gid" => numbers!(&rows.gids),

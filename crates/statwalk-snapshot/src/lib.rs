@@ -55,7 +55,7 @@ pub use manifest::{
     Manifest, Missing, Root, Tables,
 };
 pub use merge::{MergeOptions, merge};
-pub use part::{Class, DirState, Part, type_word};
+pub use part::{Class, DirState, Part};
 #[cfg(feature = "scan")]
 pub use scan::field_names;
 #[cfg(feature = "scan")]

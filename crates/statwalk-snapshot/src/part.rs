@@ -206,30 +206,10 @@ impl Class {
     }
 }
 
-/// The words for types, by the number of the type.
-const TYPE_WORDS: [&str; 8] = [
-    "file",
-    "directory",
-    "symlink",
-    "fifo",
-    "socket",
-    "char_device",
-    "block_device",
-    "unknown",
-];
-
-/// The word for a type in a table.
-#[must_use]
-pub fn type_word(kind: FileType) -> &'static str {
-    TYPE_WORDS[usize::from(kind.number())]
-}
-
 /// The type of a word.
 pub(crate) fn type_of_word(word: &[u8]) -> Option<FileType> {
-    let number = TYPE_WORDS
-        .iter()
-        .position(|other| other.as_bytes() == word)?;
-    FileType::from_number(number as u8)
+    let is_it = |kind: &FileType| kind.word().as_bytes() == word;
+    FileType::ALL.into_iter().find(is_it)
 }
 
 impl Rows {
@@ -345,7 +325,7 @@ mod tests {
     #[test]
     fn each_type_has_a_word() {
         for kind in FileType::ALL {
-            assert_eq!(type_of_word(type_word(kind).as_bytes()), Some(kind));
+            assert_eq!(type_of_word(kind.word().as_bytes()), Some(kind));
         }
         assert_eq!(type_of_word(b"door"), None);
     }

@@ -23,20 +23,11 @@ use super::{ArrowArray, ArrowSchema};
 use crate::request::{PATH, Request};
 use crate::tables::{Paths, Table};
 
-/// The words for types, by the number of the type.
-const TYPES: [&str; 8] = [
-    "file",
-    "directory",
-    "symlink",
-    "fifo",
-    "socket",
-    "char_device",
-    "block_device",
-    "unknown",
-];
-
 /// The dictionary of the column of types, for all tables.
-static WORDS: LazyLock<ArrayRef> = LazyLock::new(|| Arc::new(StringArray::from(TYPES.to_vec())));
+static WORDS: LazyLock<ArrayRef> = LazyLock::new(|| {
+    let words = FileType::ALL.map(FileType::word);
+    Arc::new(StringArray::from(words.to_vec()))
+});
 
 /// As many entries as a table has at most, each without a number of its own.
 static NO_IDS: LazyLock<UInt32Array> = LazyLock::new(|| UInt32Array::new_null(Rows::MAX));
@@ -44,7 +35,7 @@ static NO_IDS: LazyLock<UInt32Array> = LazyLock::new(|| UInt32Array::new_null(Ro
 /// The word for a type, as in the columns.
 #[must_use]
 pub fn type_word(kind: FileType) -> &'static str {
-    TYPES[usize::from(kind.number())]
+    kind.word()
 }
 
 /// A column of a table.

@@ -168,6 +168,22 @@ pub(crate) fn read_all(path: &Path) {
     let _ = check(path);
 }
 
+/// The bindings make their columns of the same table of the engine.
+#[test]
+fn each_column_of_the_engine_has_its_name_and_type_here() {
+    for column in statwalk_core::Column::of(Fields::ALL) {
+        // The device of an entry is a file system here.
+        let name = if column.name == "dev" {
+            "fs"
+        } else {
+            column.name
+        };
+        let of = TableName::Entries.columns();
+        let found = of.iter().find(|other| other.name == name);
+        assert_eq!(found.map(|found| found.kind), Some(Kind::Int), "{name}");
+    }
+}
+
 #[test]
 fn a_snapshot_that_is_written_again_is_whole() {
     let scratch = Scratch::new().unwrap();
