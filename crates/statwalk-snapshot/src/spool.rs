@@ -26,7 +26,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// The rows of a scan of any size. [`merge`](Self::merge) makes a snapshot of them.
 ///
 /// Up to 500,000 rows lie in memory. More go to files without a name in the folder of the
-/// snapshot, and memory then keeps about 110 bytes and the name of each directory.
+/// snapshot, and memory then keeps at most 128 MiB, and 100 bytes and the name of each directory.
 #[derive(Debug)]
 pub struct Spool<'f> {
     folder: &'f Folder,

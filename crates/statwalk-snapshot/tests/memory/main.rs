@@ -126,7 +126,7 @@ fn the_memory_of_a_merge_grows_with_the_directories_alone() {
         .unwrap();
     let bytes = peak_bytes() - before;
     assert_eq!(manifest.counts.entries, u64::from(DIRS * (FILES_EACH + 1)));
-    let bound = (128 << 20) + u64::from(DIRS) * (150 + 12);
+    let bound = (128 << 20) + u64::from(DIRS) * (100 + 12);
     assert!(bytes < bound, "{bytes} bytes, and the bound is {bound}");
     let path = folder.finish(&manifest, OsStr::new("made")).unwrap();
     let snapshot = Snapshot::open(&path).unwrap();
