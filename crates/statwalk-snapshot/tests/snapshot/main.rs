@@ -10,6 +10,7 @@
 mod common;
 mod engines;
 mod extremes;
+mod failing_disk;
 mod round_trip;
 mod spilled;
 mod write;
