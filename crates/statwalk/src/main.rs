@@ -46,7 +46,7 @@ use output::Output;
 #[cfg(not(test))]
 use statwalk_sys::allocator::CheckedAllocator;
 use system::stdio::Stderr;
-use system::{screen, signals};
+use system::{panics, screen, signals};
 
 #[cfg(not(test))]
 statwalk_sys::entry_point!(run, system::last_resort::aborted);
@@ -61,6 +61,7 @@ fn main() -> ! {
 }
 
 fn run() -> ! {
+    panics::abort_at_panics();
     // The answer keeps the time of the start.
     answer::origin::Origin::of_this_process();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();

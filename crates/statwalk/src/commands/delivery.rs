@@ -51,6 +51,9 @@ fn hint(word: &OsStr) -> String {
     if let Some(tip) = of_other_program(word) {
         return format!("; {tip}");
     }
+    if cfg!(feature = "snapshot") && word.as_encoded_bytes().contains(&b'@') {
+        return "; a snapshot has a name such as /home@last, /home@1 or /home@7d".to_owned();
+    }
     similar_command(word)
         .map(|name| format!("; try the command 'statwalk {name}'"))
         .unwrap_or_default()

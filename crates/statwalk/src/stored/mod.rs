@@ -30,6 +30,7 @@ use crate::answer::owner_names::Owners;
 use crate::answer::plan_text::PlanText;
 use crate::answer::record::Findings;
 use crate::failure::Failure;
+use crate::system::panics::caught;
 use crate::system::stdio::reason;
 
 /// A stored scan, or a directory in it.
@@ -66,8 +67,8 @@ pub(crate) struct StoredSpace {
 impl StoredScan {
     /// Opens the snapshot in a folder, or a directory in it.
     fn open(word: &OsStr, folder: &Path, inside: Option<&Path>) -> Result<StoredScan, Failure> {
-        let cannot = |error| failure(folder, &error);
-        let snapshot = Snapshot::open(folder).map_err(cannot)?;
+        let cannot = |error| failure("read", folder, &error);
+        let snapshot = caught(|| Snapshot::open(folder)).map_err(cannot)?;
         if snapshot.manifest().facts.roots.len() != 1 {
             let folder = shown(folder);
             let why = "it has several roots, and the program reads snapshots of one";
@@ -78,7 +79,7 @@ impl StoredScan {
             None => None,
         };
         Ok(StoredScan {
-            owners: snapshot.owners().map_err(cannot)?,
+            owners: caught(|| snapshot.owners()).map_err(cannot)?,
             word: word.to_owned(),
             snapshot,
             below,
@@ -128,14 +129,12 @@ impl StoredScan {
 
     /// The first number that `fits` takes from the user and the group of an entry.
     fn owner_where(&self, fits: impl Fn(u32, u32) -> Option<u32>) -> Result<Option<u32>, Failure> {
-        let cannot = |error| failure(self.snapshot.folder(), &error);
+        let cannot = |error| failure("read", self.snapshot.folder(), &error);
         let mut seen = HashSet::new();
-        for rows in self
-            .snapshot
-            .scan_rows(None, Fields::OWNER)
-            .map_err(cannot)?
-        {
-            let (entries, directories) = rows.map_err(cannot)?;
+        let rows = caught(|| self.snapshot.scan_rows(None, Fields::OWNER));
+        let mut rows = rows.map_err(cannot)?;
+        while let Some(next) = caught(|| rows.next()) {
+            let (entries, directories) = next.map_err(cannot)?;
             for columns in [&entries.attributes, &directories.columns.attributes] {
                 for (&uid, &gid) in columns.uids.iter().zip(&columns.gids) {
                     if seen.insert((uid, gid))
@@ -157,14 +156,14 @@ impl StoredScan {
 
     /// Whether a directory of the scan had a valid `CACHEDIR.TAG`.
     pub(crate) fn has_cache_tag(&self, path: &[u8]) -> bool {
-        let found = self.snapshot.find(path);
+        let found = caught(|| self.snapshot.find(path));
         matches!(found, Ok(Some(Found::Dir(dir))) if dir.cachedir_tag == Some(true))
     }
 
     /// The file systems of the scan that have space, by mount point, at the end of the scan.
     pub(crate) fn spaces(&self) -> Vec<(Vec<u8>, StoredSpace)> {
         // Without them, an answer has fewer lines.
-        let all = self.snapshot.file_systems().unwrap_or_default();
+        let all = caught(|| self.snapshot.file_systems()).unwrap_or_default();
         let known = all.into_iter().filter_map(|one| {
             let end = one.end.filter(|space| space.blocks > 0)?;
             let space = StoredSpace {
@@ -188,12 +187,13 @@ impl StoredScan {
         let fields = sink.fields();
         let mut replay = Replay::new(sink, self.context(reading));
         let dir = self.below.as_ref().map(|(dir, _)| dir);
-        let cannot = |error| failure(self.snapshot.folder(), &error);
-        let rows = self.snapshot.scan_rows(dir, fields).map_err(cannot)?;
+        let cannot = |error| failure("read", self.snapshot.folder(), &error);
+        let rows = caught(|| self.snapshot.scan_rows(dir, fields));
+        let mut rows = rows.map_err(cannot)?;
         let mut limit = reading.depth_max.map(DepthLimit::new);
         let mut count = 0;
-        for rows in rows {
-            let (mut entries, mut directories) = rows.map_err(cannot)?;
+        while let Some(next) = caught(|| rows.next()) {
+            let (mut entries, mut directories) = next.map_err(cannot)?;
             if let Some(limit) = &mut limit {
                 (entries, directories) = limit.cut(&entries, &directories);
             }
@@ -287,8 +287,8 @@ impl StoredScan {
                 _ => report.unreadable += 1,
             }
         }
-        let rows = self.snapshot.errors();
-        for row in rows.map_err(|error| failure(self.snapshot.folder(), &error))? {
+        let rows = caught(|| self.snapshot.errors());
+        for row in rows.map_err(|error| failure("read", self.snapshot.folder(), &error))? {
             if row.class != Class::NotEntered || !self.covers(&row, reading) {
                 continue;
             }
@@ -318,8 +318,8 @@ impl StoredScan {
 
     /// The errors in what is read, in path order.
     fn errors(&self, reading: &Reading) -> Result<Vec<EntryError>, Failure> {
-        let errors = self.snapshot.entry_errors();
-        let mut errors = errors.map_err(|error| failure(self.snapshot.folder(), &error))?;
+        let errors = caught(|| self.snapshot.entry_errors());
+        let mut errors = errors.map_err(|error| failure("read", self.snapshot.folder(), &error))?;
         errors.retain(|error| {
             let depth = self.depth_of(&error.path);
             depth.is_some_and(|depth| match reading.depth_max {
@@ -361,12 +361,13 @@ impl Owners for StoredScan {
 
 /// The directory at a path in a snapshot; absent for the root itself.
 fn below(snapshot: &Snapshot, path: &Path) -> Result<Option<(Dir, Vec<u8>)>, Failure> {
-    let cannot = |error| failure(snapshot.folder(), &error);
-    let found = snapshot.find(path.as_os_str().as_bytes()).map_err(cannot)?;
+    let cannot = |error| failure("read", snapshot.folder(), &error);
+    let found = caught(|| snapshot.find(path.as_os_str().as_bytes()));
+    let found = found.map_err(cannot)?;
     let why = match found {
         Some(Found::Dir(dir)) if dir.parent.is_none() => return Ok(None),
         Some(Found::Dir(dir)) => {
-            let path = snapshot.path(dir.number).map_err(cannot)?;
+            let path = caught(|| snapshot.path(dir.number)).map_err(cannot)?;
             return Ok(Some((*dir, path)));
         }
         Some(Found::Entry(_)) => "not a directory",
@@ -382,11 +383,12 @@ fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_bytes(), Charset::Unicode).into_owned()
 }
 
-fn failure(folder: &Path, error: &statwalk_snapshot::Error) -> Failure {
-    let path = shown(error.path().unwrap_or(folder));
-    let text = match error.io_error() {
-        Some(cause) => reason(cause),
-        None => escape(error.to_string().as_bytes(), Charset::Unicode).into_owned(),
+/// The failure of the crate that writes and reads snapshots, whose errors have their path.
+pub(crate) fn failure(verb: &str, path: &Path, error: &statwalk_snapshot::Error) -> Failure {
+    let text = match (error.io_error(), error.path()) {
+        (Some(cause), own) => format!("{}: {}", shown(own.unwrap_or(path)), reason(cause)),
+        (None, Some(_)) => shown(Path::new(OsStr::new(&error.to_string()))),
+        (None, None) => format!("{}: {}", shown(path), shown(Path::new(&error.to_string()))),
     };
-    Failure::Usage(format!("cannot read {path}: {text}"))
+    Failure::Usage(format!("cannot {verb} {text}"))
 }

@@ -10,6 +10,7 @@ pub(crate) mod file_system_identity;
 pub(crate) mod file_systems;
 pub(crate) mod last_resort;
 pub(crate) mod open_files;
+pub(crate) mod panics;
 pub(crate) mod places;
 pub(crate) mod programs;
 pub(crate) mod random;

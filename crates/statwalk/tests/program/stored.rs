@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use rustix::io::Errno;
 use serde_json::Value;
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
-use statwalk_testkit::{or_skip, trees};
+use statwalk_testkit::{Random, or_skip, trees};
 
 use crate::report::page::Page;
 use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
@@ -468,6 +468,10 @@ fn a_directory_in_a_snapshot_has_the_same_answers() {
         (format!("{root}@7d"), "are newer: "),
         (format!("{root}@2020-01-01"), "are newer: "),
         (
+            format!("{root}@lats"),
+            "no such file or directory; a snapshot has a name such as /home@last",
+        ),
+        (
             "/nowhere/at/all@last".to_owned(),
             "no snapshot has /nowhere/at/all; the store has ",
         ),
@@ -639,6 +643,77 @@ fn a_snapshot_that_is_seen_late_is_read() {
         }
         assert!(mount.counts().faults >= 4, "{name:?}");
     }
+}
+
+/// The library panics in a page of this snapshot, which has two wrong bytes: a release died of
+/// SIGABRT. The program unwinds now, and aborts at all other panics.
+#[test]
+fn a_page_in_which_the_library_panics_is_an_error() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/damaged-snapshot");
+    let entries = folder.join("entries/part-00000.parquet");
+    for words in [
+        &["find", "--fields=all"][..],
+        &["top"],
+        &["report", "-o", "-", "--format=markdown"],
+    ] {
+        let answer = Answer::of(statwalk().args(words).arg(&folder));
+        assert_eq!(answer.code, Some(2), "{words:?} {}", answer.stderr);
+        assert_eq!(
+            answer.stderr,
+            format!(
+                "statwalk: cannot read {}: the bytes of a page contradict each other\n",
+                entries.display()
+            )
+        );
+    }
+    let mut check = statwalk();
+    let answer = Answer::of(check.args(["snapshot", "--check"]).arg(&folder));
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(1), ""));
+    assert!(!answer.stdout.is_empty());
+}
+
+#[test]
+fn scribbled_files_are_errors() {
+    let place = Place::new();
+    place
+        .run(&["snapshot", "-o", "out", place.root.to_str().unwrap()])
+        .good();
+    let out = place.tree.parent().join("out");
+    let mut random = Random::new(5353);
+    let mut refused = 0;
+    for table in ["entries", "dirs", "errors", "owners", "filesystems"] {
+        let file = out.join(table).join("part-00000.parquet");
+        let Ok(good) = fs::read(&file) else { continue };
+        for _ in 0..30 {
+            let mut bytes = good.clone();
+            for _ in 0..=random.below(4) {
+                let at = random.below(bytes.len() as u64) as usize;
+                bytes[at] = random.next() as u8;
+            }
+            if random.one_in(8) {
+                bytes.truncate(random.below(bytes.len() as u64) as usize);
+            }
+            fs::write(&file, bytes).unwrap();
+            let words: &[&str] = match random.below(3) {
+                0 => &["--json", "-a", "out"],
+                1 => &["find", "--fields=all", "out"],
+                _ => &["snapshot", "--check", "out"],
+            };
+            let answer = place.run(words);
+            let code = answer.code.expect("no signal ends it");
+            assert!(code <= 2, "{words:?} {code} {}", answer.stderr);
+            let is_ours = |line: &str| line.starts_with("statwalk: ") || line.starts_with("  ");
+            assert!(
+                answer.stderr.lines().all(is_ours),
+                "{words:?} {}",
+                answer.stderr
+            );
+            refused += u32::from(code > 0);
+        }
+        fs::write(&file, good).unwrap();
+    }
+    assert!(refused > 30, "{refused}");
+    place.run(&["-s", "out"]).good();
 }
 
 #[test]

@@ -17,8 +17,8 @@ use crate::failure::Failure;
 use crate::flags::SnapshotFlags;
 use crate::request::scan_flags::first_of_scan;
 use crate::store::disk::Store;
+use crate::stored::failure;
 use crate::system::places;
-use crate::system::stdio::reason;
 
 pub(super) fn run(flags: SnapshotFlags) -> Result<ExitStatus, Failure> {
     if flags.list {
@@ -58,14 +58,4 @@ fn store() -> Result<Store, Failure> {
 
 fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_bytes(), Charset::Unicode).into_owned()
-}
-
-/// The failure of the crate that writes and reads snapshots.
-fn failure(verb: &str, path: &Path, error: &statwalk_snapshot::Error) -> Failure {
-    let path = shown(error.path().unwrap_or(path));
-    let text = match error.io_error() {
-        Some(cause) => reason(cause),
-        None => escape(error.to_string().as_bytes(), Charset::Unicode).into_owned(),
-    };
-    Failure::Usage(format!("cannot {verb} {path}: {text}"))
 }
