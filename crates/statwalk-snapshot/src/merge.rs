@@ -37,6 +37,8 @@ pub struct MergeOptions {
 /// The same tree at rest gives the same bytes of `entries`, `dirs`, `errors` and `owners`, in
 /// whatever order the rows come.
 ///
+/// Rows of an interrupted scan whose directory did not come are left out.
+///
 /// # Errors
 ///
 /// Returns an error if the rows contradict each other, if the scan was interrupted and `partial`
@@ -49,6 +51,13 @@ pub fn merge(
     options: &MergeOptions,
 ) -> Result<Manifest, Error> {
     may_store(&facts, options)?;
+    let mut whole = Part::new();
+    let mut part = part;
+    if facts.interrupted {
+        whole.clone_from(part);
+        whole.drop_orphans();
+        part = &whole;
+    }
     let tree = Tree::of(part, &facts)?;
     let merge = Merge::of(part, tree, &facts, machine, *options);
     let tables = Tables {

@@ -2,7 +2,12 @@
 
 //! The rows of a scan, before they have an order.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
 use statwalk_format::FileType;
+
+use crate::row_code::{Layout, push_row, read_row};
 
 /// How many times an entry has. Their order is that of the engine.
 pub(crate) const TIMES: usize = 4;
@@ -141,6 +146,74 @@ impl Part {
     pub fn memory_bytes(&self) -> usize {
         let rows = self.rows.memory_bytes();
         rows + self.dirs.capacity() * size_of::<PartDir>()
+    }
+}
+
+impl Part {
+    /// Removes directories that lead to no root, with their rows, and ends of directories that
+    /// have no row. A worker that hangs keeps such directories to itself when a scan is stopped.
+    ///
+    /// Gives the places of the directories that stay; nothing where all rows stay.
+    pub(crate) fn drop_orphans(&mut self) -> Option<Vec<usize>> {
+        let ids = self.dirs.iter().zip(0..).map(|(dir, at)| (dir.id, at));
+        let places: HashMap<u32, usize, RandomState> = ids.collect();
+        let stays = self.lead_to_roots(&places);
+        let is_known = |id: u32| places.get(&id).is_some_and(|&at| stays[at]);
+        self.finished.retain(|&id| is_known(id));
+        self.incomplete.retain(|&id| is_known(id));
+        let rows = &self.rows;
+        let stays_row = |row: usize| rows.has(row, mark::ROOT) || is_known(rows.dirs[row]);
+        if (0..rows.len()).all(stays_row) {
+            return None;
+        }
+        let (layout, mut kept, mut value) = (Layout::of(rows), Rows::default(), Vec::new());
+        let mut new_rows = vec![0; rows.len()];
+        for row in (0..rows.len()).filter(|&row| stays_row(row)) {
+            new_rows[row] = kept.len() as u32;
+            value.clear();
+            push_row(rows, row, 0, &mut value);
+            let key = (rows.dirs[row], rows.name(row));
+            let read = read_row(layout, key, &value, &mut kept);
+            read.expect("the row was written just now");
+        }
+        let places: Vec<usize> = (0..self.dirs.len()).filter(|&at| stays[at]).collect();
+        let of = |&at: &usize| PartDir {
+            row: new_rows[self.dirs[at].row as usize],
+            ..self.dirs[at]
+        };
+        self.dirs = places.iter().map(of).collect();
+        self.rows = kept;
+        Some(places)
+    }
+
+    /// For each directory, whether the way up leads to a root.
+    fn lead_to_roots(&self, places: &HashMap<u32, usize, RandomState>) -> Vec<bool> {
+        let parent = |at: usize| {
+            let row = self.dirs[at].row as usize;
+            (!self.rows.has(row, mark::ROOT)).then(|| places.get(&self.rows.dirs[row]).copied())
+        };
+        // Absent as long as it is not known. On the way it is false, so that a circle ends.
+        let mut leads: Vec<Option<bool>> = vec![None; self.dirs.len()];
+        let mut way = Vec::new();
+        for first in 0..self.dirs.len() {
+            let mut at = first;
+            let answer = loop {
+                if let Some(answer) = leads[at] {
+                    break answer;
+                }
+                leads[at] = Some(false);
+                way.push(at);
+                match parent(at) {
+                    None => break true,
+                    Some(None) => break false,
+                    Some(Some(above)) => at = above,
+                }
+            };
+            for at in way.drain(..) {
+                leads[at] = Some(answer);
+            }
+        }
+        leads.into_iter().map(|leads| leads == Some(true)).collect()
     }
 }
 

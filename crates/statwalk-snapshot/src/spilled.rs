@@ -95,7 +95,12 @@ impl<'a> Spilled<'a> {
         folder: &Folder,
         options: &MergeOptions,
     ) -> Result<Manifest, Error> {
-        let dirs = std::mem::take(&mut spill.dirs);
+        let mut dirs = std::mem::take(&mut spill.dirs);
+        if facts.interrupted
+            && let Some(places) = dirs.drop_orphans()
+        {
+            spill.devs = places.iter().map(|&at| spill.devs[at]).collect();
+        }
         let mut tree = Tree::of(&dirs, &facts)?;
         tree.numbering.forget_rows();
         let (sorted, extra) = sort(&mut spill, &mut tree, &dirs.rows, &facts, folder.path())?;
@@ -364,9 +369,11 @@ fn sort(
     let mut one = Rows::default();
     spill.for_each(|is_root, id, name, value| {
         let no_directory = || Error::unfit("a row belongs to a directory that has no row");
-        let number = match is_root {
-            true => NONE,
-            false => numbering.number(id).ok_or_else(no_directory)?,
+        let number = match (is_root, numbering.number(id)) {
+            (true, _) => NONE,
+            (false, Some(number)) => number,
+            (false, None) if facts.interrupted => return Ok(()),
+            (false, None) => return Err(no_directory()),
         };
         if is_root && id as usize >= facts.roots.len() {
             return Err(Error::unfit("a root is not one of the scan"));

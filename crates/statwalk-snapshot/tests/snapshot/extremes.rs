@@ -7,10 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use statwalk_core::{
     Columns, Context, Directories, Fields, FileType, OddTime, Replay, Scan, Time, Totals,
 };
-use statwalk_snapshot::{Facts, Found, MergeOptions, Part, Root, Snapshot, check, field_names};
+use statwalk_snapshot::{
+    ErrorKind, Facts, Folder, Found, MergeOptions, Part, Root, Snapshot, Spool, check, field_names,
+};
 use statwalk_testkit::{Scratch, trees};
 
-use crate::common::{part_of, store};
+use crate::common::{TestMachine, part_of, store};
 
 /// A row with all attributes, of which the size and the inode number are the caller's.
 fn push(columns: &mut Columns, dir: Option<u32>, name: &str, kind: FileType, numbers: [u64; 2]) {
@@ -138,6 +140,88 @@ fn numbers_beyond_63_bits_and_odd_times_come_back() {
     }
     let sizes = replay.finish().unwrap()[0].sizes.unwrap();
     assert_eq!(sizes.apparent_bytes, sum);
+}
+
+/// A worker that hangs keeps directories to itself. What lies below is left out of a partial
+/// snapshot, and an error in a whole one.
+#[test]
+fn rows_without_their_directory_are_left_out_of_a_partial_snapshot() {
+    let mut directories = Directories::default();
+    directories.ids = vec![5, 7, 8, 10, 11];
+    directories.roots = vec![0; 5];
+    directories.states = vec![0; 5];
+    directories.finished = vec![7, 8, 99];
+    directories.incomplete = vec![98, 5];
+    let of = &mut directories.columns;
+    // 8 lies in one that did not come; 10 and 11 lie in each other.
+    let parents = [
+        (None, "/far"),
+        (Some(5), "below"),
+        (Some(6), "a"),
+        (Some(11), "b"),
+        (Some(10), "c"),
+    ];
+    for (dir, name) in parents {
+        push(of, dir, name, FileType::Directory, [0, 1]);
+        push_times(of, 0);
+    }
+    let mut entries = Columns::default();
+    for (at, dir) in [7, 6, 8, 10, 5, 7].into_iter().enumerate() {
+        push(
+            &mut entries,
+            Some(dir),
+            &format!("{at}"),
+            FileType::File,
+            [1, 50 + at as u64],
+        );
+        push_times(&mut entries, if at == 5 { i64::MAX } else { 1 });
+    }
+    let mut facts = Facts {
+        roots: vec![Root {
+            path: b"/far".to_vec(),
+            interrupted: true,
+            ..Root::default()
+        }],
+        fields: field_names(Fields::ALL),
+        interrupted: true,
+        ..Facts::default()
+    };
+    let options = MergeOptions {
+        partial: true,
+        ..MergeOptions::default()
+    };
+    let at = Scratch::new().unwrap();
+    let mut all = Vec::new();
+    for rows_max in [1, 1000] {
+        let folder = Folder::begin(at.path(), 9).unwrap();
+        let mut spool = Spool::new(&folder).with_rows_max(rows_max);
+        spool.add_columns(&entries, &directories).unwrap();
+        let manifest = spool
+            .merge(facts.clone(), &mut TestMachine, &options)
+            .unwrap();
+        let path = folder
+            .finish(&manifest, format!("{rows_max}").as_ref())
+            .unwrap();
+        assert_eq!(check(&path).unwrap().faults, []);
+        let snapshot = Snapshot::open(&path).unwrap();
+        let names = snapshot.entries(0..manifest.counts.entries).unwrap();
+        let names: Vec<_> = names.into_iter().map(|entry| entry.name).collect();
+        assert_eq!(names, [&b"/far"[..], b"4", b"below", b"0", b"5"]);
+        assert!(!manifest.complete && !snapshot.dir(0).unwrap().is_finished);
+        assert!(snapshot.dir(0).unwrap().is_incomplete && snapshot.dir(1).unwrap().is_finished);
+        all.push(manifest);
+    }
+    assert_eq!(all[0], all[1]);
+    facts.interrupted = false;
+    for rows_max in [1, 1000] {
+        let folder = Folder::begin(at.path(), 9).unwrap();
+        let mut spool = Spool::new(&folder).with_rows_max(rows_max);
+        spool.add_columns(&entries, &directories).unwrap();
+        let error = spool
+            .merge(facts.clone(), &mut TestMachine, &options)
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unfit);
+    }
 }
 
 #[test]
