@@ -81,7 +81,9 @@ impl MountedFileSystems {
     fn of(&self, mount: &Mount) -> MountedFileSystem {
         let point = Path::new(std::ffi::OsStr::from_bytes(&mount.point));
         let facts = Facts {
-            uuid: self.uuid(mount),
+            // Each subvolume has inode numbers of its own. The number of statvfs is made of the
+            // UUID and the subvolume (btrfs_statfs, fs/btrfs/super.c of Linux 6.18).
+            uuid: self.uuid(mount).filter(|_| mount.file_system != "btrfs"),
             source: &mount.source,
             number: || statvfs(point).map_or(0, |counts: StatVfs| counts.f_fsid),
         };
@@ -93,16 +95,9 @@ impl MountedFileSystems {
     }
 
     fn uuid(&self, mount: &Mount) -> Option<&str> {
-        // That of a btrfs is no device's: its number is one of a subvolume.
-        let of_source = || {
-            let source = Path::new(std::ffi::OsStr::from_bytes(&mount.source));
-            let device = source.is_absolute().then(|| fs::metadata(source).ok())??;
-            self.uuids.get(&device.rdev())
-        };
         let (major, minor) = mount.device.split_once(':')?;
         let number = rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?);
-        let uuid = self.uuids.get(&number).or_else(of_source)?;
-        Some(uuid)
+        self.uuids.get(&number).map(String::as_str)
     }
 }
 

@@ -177,6 +177,32 @@ fn a_tree_at_rest_has_the_same_tables_each_time() {
     }
 }
 
+/// The root file system has the store of root, and there the folder that is being written.
+#[test]
+fn a_scan_leaves_its_own_folder_out() {
+    let place = Place::new("a/\na/file 1");
+    let root = place.tree.parent().canonicalize().unwrap();
+    let root = root.to_str().unwrap();
+    for _ in 0..2 {
+        place.run(&[root]).good();
+        let mut command = statwalk();
+        command.args(["find", "--json", &format!("{root}@last")]);
+        let found = Answer::of(command.env("XDG_DATA_HOME", place.data())).good();
+        let names = String::from_utf8(found.stdout).unwrap();
+        assert!(
+            names.contains(".lock") && !names.contains(".tmp"),
+            "{names}"
+        );
+        let mut command = statwalk();
+        command.args(["--json", &format!("{root}@last")]);
+        let document = Answer::of(command.env("XDG_DATA_HOME", place.data()))
+            .good()
+            .json();
+        assert_eq!(document["roots"][0]["excluded"], 0);
+        assert_eq!(document["complete"], true);
+    }
+}
+
 #[test]
 fn a_new_folder_is_written_and_nothing_is_replaced() {
     let place = Place::new("file 1");

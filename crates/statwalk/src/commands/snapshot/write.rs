@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
@@ -15,7 +16,7 @@ use serde::ser::{Serialize, SerializeMap};
 use serde_json::{Map, Value};
 use statwalk_core::{Fields as ScanFields, Next, Report, Scan};
 use statwalk_snapshot::{
-    ErrorKind, Facts, Folder, Links, Manifest, MergeOptions, Part, Root, field_names, merge,
+    ErrorKind, Facts, Folder, Links, Manifest, MergeOptions, Root, Spool, field_names,
 };
 use statwalk_view::{SizeFormat, counted, grouped, wrap};
 
@@ -32,7 +33,7 @@ use crate::output::json::{self, Field, Fields, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::request::{Request, invalid, size};
-use crate::store::disk::{Neighbours, Shelf};
+use crate::store::disk::{Neighbours, Shelf, leftover};
 use crate::store::key::Key;
 use crate::store::retention::{Keep, Kept, going_by_size};
 use crate::system::clock;
@@ -82,19 +83,28 @@ pub(super) fn run(flags: SnapshotFlags) -> Result<ExitStatus, Failure> {
     let mut request = Request::of_paths_alone(&flags.scan, [root.clone().into_os_string()], form)?;
     let mut machine = Here::before_scan(&root);
     let target = Target::open(&flags, &root, &machine)?;
+    let number = random::number();
+    let folder = target.begin(number)?;
     let mut fields = ScanFields::ALL;
     if !flags.access_times {
         fields = fields.without(ScanFields::ATIME);
     }
     let left_out = OlderStates::default();
     request.scan = request.scan.fields(fields).errors_kept(usize::MAX);
+    let own = OwnFolder::new(leftover(number));
+    request.scan = own.leave_out(request.scan);
     if !flags.include_snapshots {
         request.scan = left_out.leave_out(request.scan);
     }
     // A full disk is an error, and no signal.
     signals::let_large_writes_fail();
-    let (part, report) = scan(&request)?;
+    let (spool, mut report) = scan(&request, &folder).map_err(|error| match error {
+        ScanError::Begin(failure) => failure,
+        ScanError::Write(error) => failure("write", target.parent(), &error),
+    })?;
     machine.after_scan();
+    let excluded = &mut report.roots[0].excluded;
+    *excluded = excluded.saturating_sub(u64::from(own.was_met()));
     if let Some(sentence) = left_out.sentence() {
         say(&sentence);
     }
@@ -112,8 +122,9 @@ pub(super) fn run(flags: SnapshotFlags) -> Result<ExitStatus, Failure> {
         access_times: flags.access_times,
         partial: flags.partial,
     };
-    let began_ns = request.origin.started_ns;
-    let (folder, manifest) = target.write(&part, facts, &mut machine, &options, began_ns)?;
+    let merged = spool.merge(facts, &mut machine, &options);
+    let manifest = merged.map_err(|error| failure("write", target.parent(), &error))?;
+    let folder = target.finish(folder, &manifest, request.origin.started_ns)?;
     let mut removed = Vec::new();
     if let Target::Store(shelf) = &target {
         removed = rules.thin_out(shelf, &folder, &manifest)?;
@@ -128,22 +139,23 @@ pub(super) fn run(flags: SnapshotFlags) -> Result<ExitStatus, Failure> {
     Ok(conclude(&request, &answer.about, Errors::Untold))
 }
 
-/// Reads all entries into memory.
-fn scan(request: &Request) -> Result<(Part, Report), Failure> {
+/// Reads all entries, those of a large tree onto the disk.
+fn scan<'f>(request: &Request, folder: &'f Folder) -> Result<(Spool<'f>, Report), ScanError> {
     let progress = ProgressOptions::new(request, Some(SizeFormat::default()));
     let mut lookout = Lookout::new(progress);
-    let mut rows = request.scan.rows()?;
-    let mut part = Part::new();
+    let rows = request.scan.rows();
+    let mut rows = rows.map_err(|error| ScanError::Begin(error.into()))?;
+    let mut spool = Spool::new(folder);
     let mut added = Ok(());
     loop {
         match rows.next_within(PERIOD) {
             Next::Value(batch) if added.is_ok() => {
-                added = part.add_rows(&batch);
+                added = spool.add_rows(&batch);
                 if added.is_err() {
                     rows.cancel();
                 }
             }
-            Next::Failed(error) => part.add_error(&error),
+            Next::Failed(error) => spool.add_error(&error),
             Next::End => break,
             _ => {}
         }
@@ -153,8 +165,48 @@ fn scan(request: &Request) -> Result<(Part, Report), Failure> {
         }
     }
     lookout.end();
-    added.map_err(|error| Failure::Usage(format!("cannot keep the scan: {error}")))?;
-    Ok((part, rows.finish()))
+    added.map_err(ScanError::Write)?;
+    Ok((spool, rows.finish()))
+}
+
+/// The reason why a scan gives no rows.
+enum ScanError {
+    /// It cannot begin.
+    Begin(Failure),
+    /// The disk does not take its rows.
+    Write(statwalk_snapshot::Error),
+}
+
+/// The folder that is being written, which a scan of the store's own file system would meet.
+struct OwnFolder {
+    name: String,
+    was_met: Arc<AtomicBool>,
+}
+
+impl OwnFolder {
+    fn new(name: String) -> OwnFolder {
+        OwnFolder {
+            name,
+            was_met: Arc::default(),
+        }
+    }
+
+    fn leave_out(&self, scan: Scan) -> Scan {
+        let (name, was_met) = (self.name.clone(), Arc::clone(&self.was_met));
+        // Its number is random: no other directory has the name.
+        scan.filter_dir(move |dir| {
+            let is_own = dir.name() == name.as_bytes();
+            if is_own {
+                was_met.store(true, Ordering::Relaxed);
+            }
+            !is_own
+        })
+    }
+
+    /// Whether the scan met it: then it counts as excluded, and nobody excluded it.
+    fn was_met(&self) -> bool {
+        self.was_met.load(Ordering::Relaxed)
+    }
 }
 
 impl Target {
@@ -198,34 +250,38 @@ impl Target {
         })
     }
 
-    fn write(
-        &self,
-        part: &Part,
-        facts: Facts,
-        machine: &mut Here,
-        options: &MergeOptions,
-        began_ns: i64,
-    ) -> Result<(PathBuf, Manifest), Failure> {
-        let parent = match self {
+    /// The folder that gets the snapshot.
+    fn parent(&self) -> &Path {
+        match self {
             Target::Store(shelf) => shelf.path(),
             Target::Folder { parent, .. } => parent,
-        };
-        let cannot = |error: statwalk_snapshot::Error| failure("write", parent, &error);
-        let folder = Folder::begin(parent, random::number()).map_err(cannot)?;
-        let manifest = merge(part, facts, machine, &folder, options).map_err(cannot)?;
-        let name = match self {
+        }
+    }
+
+    fn begin(&self, number: u64) -> Result<Folder, Failure> {
+        let parent = self.parent();
+        Folder::begin(parent, number).map_err(|error| failure("write", parent, &error))
+    }
+
+    /// Gives the snapshot its name.
+    fn finish(
+        &self,
+        folder: Folder,
+        manifest: &Manifest,
+        began_ns: i64,
+    ) -> Result<PathBuf, Failure> {
+        let name: OsString = match self {
             Target::Store(shelf) => shelf.next(began_ns)?.folder().into(),
             Target::Folder { name, .. } => name.clone(),
         };
-        let named = folder.finish(&manifest, &name);
-        let path = named.map_err(|error| match error.kind() {
+        let named = folder.finish(manifest, &name);
+        named.map_err(|error| match error.kind() {
             ErrorKind::Exists => {
-                let path = shown(&parent.join(&name));
+                let path = shown(&self.parent().join(&name));
                 Failure::Usage(format!("cannot write {path}: file exists"))
             }
-            _ => cannot(error),
-        })?;
-        Ok((path, manifest))
+            _ => failure("write", self.parent(), &error),
+        })
     }
 }
 
