@@ -53,8 +53,12 @@ pub(crate) fn last_lines(about: &About, form: &Form) -> (Vec<String>, ExitStatus
     let charset = form.screen.terminal.charset;
     let mut lines = Vec::new();
     let mut say = |text: &str| lines.push(format!("statwalk: {text}"));
+    // No signal comes now where the scan of a snapshot was interrupted.
+    let is_partial = gaps.interrupted && about.snapshot.is_some();
     if form.has_signal && gaps.interrupted && !form.is_screen {
         say("interrupted, lower bound");
+    } else if is_partial && !form.is_screen {
+        say("the snapshot is of an interrupted scan: lower bound");
     }
     for path in &gaps.hanging {
         let path = escape(path, charset);
@@ -95,7 +99,7 @@ pub(crate) fn last_lines(about: &About, form: &Form) -> (Vec<String>, ExitStatus
     if form.shows_plan {
         lines.extend(explain::lines(&about.plan));
     }
-    let has_gaps = gaps.sum.unreadable > 0 || gaps.sum.changed_dirs > 0;
+    let has_gaps = gaps.sum.unreadable > 0 || gaps.sum.changed_dirs > 0 || is_partial;
     if status == ExitStatus::Complete && has_gaps {
         status = ExitStatus::Incomplete;
     }

@@ -467,6 +467,29 @@ fn an_interrupted_scan_is_stored_on_request_alone() {
             answer.stderr
         );
         if is_stored {
+            // Every answer from it says so, with the status of a lower bound.
+            let name = format!("{}@last", all[0]["root"].as_str().unwrap());
+            for words in [
+                &["-s"][..],
+                &["--json"],
+                &["find"],
+                &["top"],
+                &["--width=200"],
+            ] {
+                let mut command = statwalk();
+                command.args(words).arg(&name);
+                let answer = Answer::of(command.env("XDG_DATA_HOME", scratch.path()));
+                assert_eq!(answer.code, Some(1), "{words:?}");
+                let stdout = String::from_utf8_lossy(&answer.stdout);
+                let is_told = match words[0] {
+                    "--width=200" => stdout.contains("nterrupted"),
+                    "--json" => answer.json()["interrupted"] == true,
+                    _ => answer
+                        .stderr
+                        .contains("the snapshot is of an interrupted scan"),
+                };
+                assert!(is_told, "{words:?} {stdout} {}", answer.stderr);
+            }
             assert_eq!(all[0]["state"], "partial");
             assert!(all[0]["entries"].as_u64().unwrap() >= 7, "{list}");
         }
