@@ -206,6 +206,58 @@ fn a_snapshot_that_is_written_again_is_whole() {
     );
 }
 
+/// A table of more than 64 row groups has several files, and a range of rows crosses them.
+#[test]
+fn a_long_table_has_several_files() {
+    let scratch = Scratch::new().unwrap();
+    let whole = snapshot_in(scratch.path());
+    let mut manifest = Manifest::read(&whole).unwrap();
+    let folder = Folder::begin(scratch.path(), 2).unwrap();
+    let mut writer = TableWriter::new(TableName::Owners).unwrap();
+    for group in 0..150 {
+        writer
+            .group(&folder, 2, |column, cells| {
+                for row in 0..2 {
+                    match column {
+                        "kind" => cells.bytes(b"user"),
+                        "id" => cells.number(2 * group + row),
+                        "name" => cells.bytes(format!("user {}", 2 * group + row).as_bytes()),
+                        _ => cells.none(),
+                    }
+                }
+            })
+            .unwrap();
+    }
+    let files = writer.finish(&folder).unwrap();
+    let rows: Vec<u64> = files.iter().map(|file| file.rows).collect();
+    assert_eq!(rows, [128, 128, 44]);
+    assert_eq!(files[2].name, "owners/part-00002.parquet");
+    manifest.tables.owners = files;
+    let table = Table::new(TableName::Owners, folder.path(), &manifest);
+    for (begin, end) in [
+        (0, 300),
+        (127, 129),
+        (255, 257),
+        (1, 2),
+        (299, 300),
+        (300, 300),
+    ] {
+        let columns = table.read(begin..end, &["id", "name"]).unwrap();
+        let ids: Vec<_> = (0..columns.len())
+            .map(|row| columns.number("id", row))
+            .collect();
+        assert_eq!(
+            ids,
+            (begin..end).map(|id| Some(id as i64)).collect::<Vec<_>>()
+        );
+        for row in 0..columns.len() {
+            let name = format!("user {}", begin + row as u64);
+            assert_eq!(columns.required_text("name", row).unwrap(), name);
+        }
+    }
+    assert!(table.read(299..301, &["id"]).is_err());
+}
+
 #[test]
 fn the_check_names_each_lie() {
     use Cell::{None as Absent, Number, Text};
