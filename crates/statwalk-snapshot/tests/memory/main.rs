@@ -11,7 +11,9 @@
 use std::ffi::OsStr;
 
 use statwalk_core::{Columns, Directories, FileType};
-use statwalk_snapshot::{Facts, FileSystem, Folder, Machine, MergeOptions, Root, Snapshot, Spool};
+use statwalk_snapshot::{
+    Facts, FileSystem, Folder, Found, Machine, MergeOptions, Root, Snapshot, Spool,
+};
 use statwalk_testkit::Scratch;
 
 const DIRS: u32 = 30_000;
@@ -79,6 +81,16 @@ fn peak_bytes() -> u64 {
     number.parse::<u64>().unwrap() * 1024
 }
 
+/// How many calls of this process have read, and how many bytes.
+fn reads() -> (u64, u64) {
+    let text = std::fs::read_to_string("/proc/self/io").unwrap();
+    let of = |name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap().trim().parse().unwrap()
+    };
+    (of("syscr:"), of("rchar:"))
+}
+
 #[test]
 fn the_memory_of_a_merge_grows_with_the_directories_alone() {
     let at = Scratch::new().unwrap();
@@ -129,7 +141,20 @@ fn the_memory_of_a_merge_grows_with_the_directories_alone() {
     let bound = (128 << 20) + u64::from(DIRS) * (100 + 12);
     assert!(bytes < bound, "{bytes} bytes, and the bound is {bound}");
     let path = folder.finish(&manifest, OsStr::new("made")).unwrap();
+    // The first screen of a directory in the middle: a small part of the files.
+    let before = reads();
     let snapshot = Snapshot::open(&path).unwrap();
+    let Some(Found::Dir(dir)) = snapshot.find(b"/made/dir-00000003/dir-00000031").unwrap() else {
+        panic!("it was made");
+    };
+    let children = snapshot.children(&dir).unwrap();
+    let (count, read) = (reads().0 - before.0, reads().1 - before.1);
+    assert_eq!(children.len() as u64, dir.entry_count);
+    println!("{count} reads of {read} bytes, of {}", manifest.bytes());
+    assert!(
+        count < 300 && read < 1 << 20,
+        "{count} reads of {read} bytes"
+    );
     assert_eq!(
         snapshot.dir(0).unwrap().sums.entries + 1,
         manifest.counts.entries
