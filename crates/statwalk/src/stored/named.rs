@@ -6,6 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use jiff::Zoned;
 use jiff::tz::TimeZone;
@@ -21,8 +23,12 @@ use crate::store::key::{Key, nearest};
 use crate::store::name::{Facts, Meaning, Selector, StoredName, meaning};
 use crate::store::stored::{Stored, selected};
 use crate::system::file_system_identity::MountedFileSystems;
-use crate::system::places;
+use crate::system::file_systems::ANSWER_WAIT;
 use crate::system::stdio::say;
+use crate::system::{open_files, places};
+
+/// Enough for one call, also where the address space is small.
+const STACK_BYTES: usize = 64 << 10;
 
 /// How many names an error lists.
 const NAMED_MAX: usize = 5;
@@ -78,11 +84,25 @@ fn found(word: &OsStr, is_alone: bool) -> Result<Option<(PathBuf, Option<PathBuf
 }
 
 /// Whether a folder has a snapshot. Nobody looks for more than the manifest.
+///
+/// The path may be on a server that is dead, so a thread asks, and stays behind. The scan of a
+/// path that gives no answer shows that, and can be stopped.
 fn is_snapshot(folder: &Path) -> bool {
     let manifest = folder.join(MANIFEST_NAME);
-    manifest
-        .symlink_metadata()
-        .is_ok_and(|found| found.is_file())
+    let asked = manifest.clone();
+    let has = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
+    let (sender, answer) = mpsc::channel();
+    // Before there are threads.
+    open_files::raise_limit();
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+    let asks = thread.spawn(move || {
+        let _ = sender.send(has(&asked));
+    });
+    match asks {
+        Ok(_) => answer.recv_timeout(ANSWER_WAIT).unwrap_or(false),
+        // Where the system gives no thread, the caller waits.
+        Err(_) => has(&manifest),
+    }
 }
 
 /// The folder of the store that a name means, and the directory in it.

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::io::Errno;
 use serde_json::Value;
-use statwalk_testkit::fault_fs::{FaultFs, Op, When};
+use statwalk_testkit::fault_fs::{FaultFs, Hang, Op, When};
 use statwalk_testkit::{Random, or_skip, trees};
 
 use crate::report::page::Page;
@@ -714,6 +714,22 @@ fn scribbled_files_are_errors() {
     }
     assert!(refused > 30, "{refused}");
     place.run(&["-s", "out"]).good();
+}
+
+/// The look at a manifest must not take the answer of a scan away.
+#[test]
+fn a_path_that_gives_no_answer_is_scanned() {
+    let builder = FaultFs::builder()
+        .files("alive", 5, 1000)
+        .text("_manifest.json", "{}");
+    let hanging = builder.hang("_manifest.json", Op::Lookup, Hang::UntilSignal);
+    let mount = or_skip!(hanging.mount());
+    let mut command = statwalk();
+    let child = command
+        .args(["--count", "-s", "."])
+        .current_dir(mount.path());
+    let answer = Answer::of(child).good();
+    assert_eq!(answer.lines(), ["8\t."]);
 }
 
 #[test]
