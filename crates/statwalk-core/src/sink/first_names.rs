@@ -203,7 +203,7 @@ impl<T: Kept> FirstNames<T> {
     }
 }
 
-/// Compares two names below one root, in different directories, as [`path_order`]
+/// Compares two names below one root, in different directories, as [`path_order`](super::path_order)
 /// does their paths.
 fn order_of(a: (&Place, &[u8]), b: (&Place, &[u8])) -> Ordering {
     let ((mut a, mut a_below), (mut b, mut b_below)) = (a, b);
@@ -245,6 +245,7 @@ mod tests {
     use crate::entry::DirId;
     use crate::inode_numbers::InodeNumbers;
     use crate::sink::LinkPolicy;
+    use crate::sink::path_order;
     use crate::unfinished::Unfinished;
 
     fn context() -> Context {
