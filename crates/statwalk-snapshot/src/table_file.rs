@@ -43,6 +43,10 @@ const TEXTS_AT_ONCE: usize = 16;
 /// The longest text: a path of which each byte is escaped.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
+/// The most bytes of the texts of a row group: those of a damaged one can be far larger than its
+/// file.
+const GROUP_TEXT_BYTES_MAX: usize = 256 << 20;
+
 /// The values of a column in some rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
@@ -424,6 +428,7 @@ fn read_rows<T: Take>(
         return Err(short());
     }
     let mut left = rows.len();
+    let text_bytes_max = to.bytes.len() + GROUP_TEXT_BYTES_MAX;
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     while left > 0 {
         values.clear();
@@ -438,6 +443,9 @@ fn read_rows<T: Take>(
             T::take(&values, to)?;
         } else {
             take_some::<T>(column, &values, &levels, to)?;
+        }
+        if to.bytes.len() > text_bytes_max {
+            return Err(ParquetError::General("the texts are too long".to_owned()));
         }
         left -= count;
     }

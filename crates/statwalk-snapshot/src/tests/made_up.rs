@@ -464,3 +464,32 @@ fn damaged_files_are_errors() {
     }
     assert_eq!(check(&whole).unwrap().faults, []);
 }
+
+/// A page of texts that repeat the one before takes a few bytes for each, and 60,000 in memory.
+#[test]
+fn texts_that_repeat_each_other_do_not_fill_the_memory() {
+    let scratch = Scratch::new().unwrap();
+    let whole = snapshot_in(scratch.path());
+    let mut manifest = Manifest::read(&whole).unwrap();
+    let folder = Folder::begin(scratch.path(), 2).unwrap();
+    let text = vec![b'a'; 60_000];
+    let mut writer = TableWriter::new(TableName::Owners).unwrap();
+    writer
+        .group(&folder, 8192, |column, cells| {
+            for row in 0..8192 {
+                match column {
+                    "kind" => cells.bytes(b"user"),
+                    "id" => cells.number(row),
+                    "name" => cells.bytes(&text),
+                    _ => cells.none(),
+                }
+            }
+        })
+        .unwrap();
+    manifest.tables.owners = writer.finish(&folder).unwrap();
+    assert!(manifest.tables.owners[0].bytes < 200_000);
+    let table = Table::new(TableName::Owners, folder.path(), &manifest);
+    let error = table.read(0..8192, &["name"]).unwrap_err();
+    assert!(error.to_string().contains("too long"), "{error}");
+    assert!(table.read(0..100, &["name"]).is_ok());
+}
