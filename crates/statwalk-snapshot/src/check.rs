@@ -16,7 +16,7 @@ use crate::listing::ListingHash;
 use crate::manifest::{Links, Missing};
 use crate::part::{Class, type_of_word};
 use crate::snapshot::{Dir, ErrorRow, Snapshot, ranges};
-use crate::sums::{EntryFacts, Sums};
+use crate::sums::{EntryFacts, Sums, latest_ns};
 use crate::table::Columns;
 use crate::tree::join;
 
@@ -341,8 +341,9 @@ impl Check<'_> {
             allocated_bytes: entry.allocated_bytes,
             mtime_ns: entry.times_ns[0],
         };
+        let latest_ns = latest_ns(&self.snapshot.manifest().facts);
         if let Some(own) = entry.dir.and_then(|dir| self.own.get_mut(dir as usize)) {
-            own.sums.add_entry(&facts);
+            own.sums.add_entry(&facts, latest_ns);
             own.rows += 1;
         }
         let facts = &self.snapshot.manifest().facts;

@@ -413,13 +413,16 @@ mod tests {
     #[test]
     fn facts_of_entries_have_what_sums_need() {
         let mut sums = Sums::default();
-        sums.add_entry(&EntryFacts {
-            kind: FileType::Socket,
-            counts: true,
-            size_bytes: Some(5),
-            allocated_bytes: Some(u64::MAX),
-            mtime_ns: None,
-        });
+        sums.add_entry(
+            &EntryFacts {
+                kind: FileType::Socket,
+                counts: true,
+                size_bytes: Some(5),
+                allocated_bytes: Some(u64::MAX),
+                mtime_ns: None,
+            },
+            0,
+        );
         assert_eq!(
             (sums.size_bytes, sums.allocated_bytes),
             (0, u128::from(u64::MAX))

@@ -19,7 +19,7 @@ use crate::manifest::{Counts, Facts, FileRecord, Manifest, Root, Tables};
 use crate::numbering::{NONE, Numbering};
 use crate::part::{Part, Rows, mark};
 use crate::schema::{PATH_BYTES_MAX, TableName};
-use crate::sums::{Sums, sums};
+use crate::sums::{Sums, latest_ns, sums};
 use crate::table_writer::TableWriter;
 use crate::tree::{TAG_NAME, Tree};
 
@@ -148,7 +148,7 @@ impl<'a> Merge<'a> {
     ) -> Merge<'a> {
         let (rows, numbering) = (&part.rows, &tree.numbering);
         let counts = counting(rows, numbering, &tree.roots, (facts.links, facts.follows));
-        let (sums, total) = sums(rows, numbering, &counts);
+        let (sums, total) = sums(rows, numbering, &counts, latest_ns(facts));
         let file_systems = file_systems(rows, numbering, machine);
         let mut children = vec![NONE; rows.len()];
         for (number, &row) in numbering.rows.iter().enumerate() {

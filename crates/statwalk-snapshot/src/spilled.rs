@@ -31,7 +31,7 @@ use crate::row_code::{HEAD_BYTES, Layout, lengths, push_record, read_row};
 use crate::schema::{PATH_BYTES_MAX, TableName};
 use crate::scratch_file::scratch_file;
 use crate::spool::Spill;
-use crate::sums::{EntryFacts, Sums};
+use crate::sums::{EntryFacts, Sums, latest_ns};
 use crate::table_writer::TableWriter;
 use crate::tree::{TAG_NAME, Tree};
 
@@ -127,7 +127,7 @@ impl<'a> Spilled<'a> {
             root_rows: vec![None; facts.roots.len()],
         };
         drop(spill);
-        let (own, total) = merge.own_sums(folder.path(), machine)?;
+        let (own, total) = merge.own_sums(folder.path(), machine, latest_ns(&facts))?;
         let (sums, total) = merge.bring_up(&own, total, folder.path())?;
         drop(own);
         let tables = Tables {
@@ -165,6 +165,7 @@ impl<'a> Spilled<'a> {
         &mut self,
         folder: &Path,
         machine: &mut dyn Machine,
+        latest_ns: i64,
     ) -> Result<(File, Sums), Error> {
         let mut file_systems = std::mem::take(&mut self.file_systems);
         let (mut ranks, mut tagged) = (std::mem::take(&mut self.ranks), Vec::new());
@@ -180,7 +181,7 @@ impl<'a> Spilled<'a> {
                 break;
             };
             if facts.dir == NONE {
-                total.add_entry(&EntryFacts::of(&rows, 0, facts.counts));
+                total.add_entry(&EntryFacts::of(&rows, 0, facts.counts), latest_ns);
                 let row = root_rows[rows.dirs[0] as usize].replace(place);
                 if row.is_some() {
                     return Err(Error::unfit("two rows are one root"));
@@ -197,7 +198,7 @@ impl<'a> Spilled<'a> {
                 file_systems.add(dev, machine);
             }
             if facts.dir != NONE {
-                own.add_entry(&EntryFacts::of(&rows, 0, facts.counts));
+                own.add_entry(&EntryFacts::of(&rows, 0, facts.counts), latest_ns);
                 hash_row((&rows, 0), facts.counts, &file_systems, &mut hash);
                 if rows.kind(0) == FileType::File && rows.name(0) == TAG_NAME {
                     tagged.push(facts.dir);

@@ -4,6 +4,7 @@
 
 use statwalk_format::FileType;
 
+use crate::manifest::Facts;
 use crate::numbering::Numbering;
 use crate::part::Rows;
 
@@ -25,6 +26,16 @@ pub struct Sums {
     pub newest_ns: Option<i64>,
 }
 
+/// How far a modification can lie after the beginning of a scan, as the engine has it: files
+/// change while a scan goes on, and the clocks of machines differ. A later one would hide all
+/// others.
+const AHEAD_NS: i64 = 3600 * 1_000_000_000;
+
+/// The last modification that counts in a scan.
+pub(crate) fn latest_ns(facts: &Facts) -> i64 {
+    facts.began_ns.saturating_add(AHEAD_NS)
+}
+
 impl Sums {
     /// Adds what is below another directory.
     pub fn add(&mut self, more: &Sums) {
@@ -36,8 +47,8 @@ impl Sums {
         self.newest_ns = self.newest_ns.max(more.newest_ns);
     }
 
-    /// Adds an entry.
-    pub(crate) fn add_entry(&mut self, entry: &EntryFacts) {
+    /// Adds an entry. Modifications after the latest one are errors of a clock.
+    pub(crate) fn add_entry(&mut self, entry: &EntryFacts, latest_ns: i64) {
         let EntryFacts { kind, counts, .. } = *entry;
         self.entries += 1;
         self.files += u64::from(kind == FileType::File);
@@ -49,7 +60,8 @@ impl Sums {
             self.allocated_bytes += u128::from(entry.allocated_bytes.unwrap_or(0));
         }
         if kind != FileType::Directory {
-            self.newest_ns = self.newest_ns.max(entry.mtime_ns);
+            let mtime_ns = entry.mtime_ns.filter(|&mtime_ns| mtime_ns <= latest_ns);
+            self.newest_ns = self.newest_ns.max(mtime_ns);
         }
     }
 }
@@ -76,13 +88,18 @@ impl EntryFacts {
 }
 
 /// The sums of all directories, by number, and those of all roots together.
-pub(crate) fn sums(rows: &Rows, numbering: &Numbering, counts: &[bool]) -> (Vec<Sums>, Sums) {
+pub(crate) fn sums(
+    rows: &Rows,
+    numbering: &Numbering,
+    counts: &[bool],
+    latest_ns: i64,
+) -> (Vec<Sums>, Sums) {
     let mut all = vec![Sums::default(); numbering.len()];
     let mut total = Sums::default();
     for (row, &number) in numbering.of_rows.iter().enumerate() {
         let entry = EntryFacts::of(rows, row, counts[row]);
         let sums = all.get_mut(number as usize).unwrap_or(&mut total);
-        sums.add_entry(&entry);
+        sums.add_entry(&entry, latest_ns);
     }
     for number in (0..numbering.len()).rev() {
         let below = all[number];

@@ -48,6 +48,9 @@ impl Machine for TestMachine {
     }
 }
 
+/// The begin of each scan: in 2096, before the latest time of a named tree.
+pub(crate) const BEGAN_NS: i64 = 4_000_000_000_000_000_000;
+
 /// All fields of a scan.
 pub(crate) fn all_fields() -> Fields {
     Fields::ALL
@@ -86,6 +89,7 @@ pub(crate) fn part_of(scan: &Scan, roots: &[&[u8]], fields: Fields) -> (Part, Fa
         roots: roots.collect(),
         fields: field_names(fields),
         interrupted: report.interrupted,
+        began_ns: BEGAN_NS,
         ..Facts::default()
     };
     (part, facts)
