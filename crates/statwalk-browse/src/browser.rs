@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use statwalk_view::{Charset, Colour, Kind, SizeFormat, counted};
@@ -40,6 +41,28 @@ const NO_BLOCKS: &str = "no file here has blocks on disk: sizes are apparent";
 /// How long no entry must have come before the scan counts as held up.
 const STALL_TIME: Duration = Duration::from_secs(2);
 
+/// The names of owners, by their numbers.
+#[derive(Clone)]
+pub struct OwnerNames(Arc<dyn Fn(u32) -> Option<String> + Send + Sync>);
+
+impl OwnerNames {
+    /// Names that a function knows.
+    pub fn new(name: impl Fn(u32) -> Option<String> + Send + Sync + 'static) -> OwnerNames {
+        OwnerNames(Arc::new(name))
+    }
+
+    /// The name of an owner; absent where nobody knows it.
+    pub(crate) fn get(&self, uid: u32) -> Option<String> {
+        (self.0)(uid)
+    }
+}
+
+impl fmt::Debug for OwnerNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnerNames").finish_non_exhaustive()
+    }
+}
+
 /// The choices of a browser that stay for its life.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -53,8 +76,8 @@ pub struct Options {
     pub charset: Charset,
     /// Whether there is colour.
     pub colour: Colour,
-    /// The name of an owner; absent where nobody knows it.
-    pub owner: fn(uid: u32) -> Option<String>,
+    /// The names of owners.
+    pub owners: OwnerNames,
     /// Whether shells and other programs may be started.
     pub starts_programs: bool,
     /// Whether the scan follows symbolic links, so that a file can be a link to one.

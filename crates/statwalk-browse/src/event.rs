@@ -82,6 +82,8 @@ pub struct ScanState {
     pub elsewhere_bytes: Option<u128>,
     /// A directory that is read now.
     pub current: Vec<u8>,
+    /// The time of the scan, where its numbers were kept since; absent for one of now.
+    pub taken: Option<String>,
 }
 
 /// The facts that the system knows about an item.

@@ -56,7 +56,7 @@ mod view;
 mod way;
 
 pub use answer::{Answer, answer};
-pub use browser::{Browser, Options};
+pub use browser::{Browser, Options, OwnerNames};
 pub use data::{Data, Entry, Fault, Inode, Item, ItemId};
 pub use disk::Disk;
 pub use draw::Cursor;

@@ -287,6 +287,7 @@ impl MountColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::browser::OwnerNames;
     use crate::filter::Bytes;
     use crate::keys::Keymap;
     use crate::trial::OWNER;
@@ -300,7 +301,7 @@ mod tests {
             bytes: Bytes::Disk,
             charset: Charset::Unicode,
             colour: Colour::Off,
-            owner: OWNER,
+            owners: OwnerNames::new(OWNER),
             starts_programs: true,
             follows_links: false,
             removes: false,

@@ -18,7 +18,7 @@ use crate::filter::Bytes;
 use crate::filtered::Filtered;
 use crate::keys::Keymap;
 use crate::removal::Manner;
-use crate::{Answer, Browser, Cursor, Options, answer};
+use crate::{Answer, Browser, Cursor, Options, OwnerNames, answer};
 
 #[path = "../tests/small/mod.rs"]
 mod small;
@@ -95,7 +95,7 @@ impl Trial {
             bytes: Bytes::Disk,
             charset: Charset::Unicode,
             colour: Colour::Off,
-            owner: OWNER,
+            owners: OwnerNames::new(OWNER),
             starts_programs: true,
             follows_links: false,
             removes: false,

@@ -15,7 +15,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use statwalk_browse::{
     Browser, Bytes, Data, Disk, Effect, Event, Fault, Filtered, Inode, Item, ItemId, Key, Keymap,
-    Options, ScanState, answer,
+    Options, OwnerNames, ScanState, answer,
 };
 use statwalk_view::{Charset, Colour, SizeFormat};
 
@@ -60,7 +60,7 @@ impl Shell {
             bytes: Bytes::Disk,
             charset: Charset::Unicode,
             colour: Colour::Off,
-            owner: |uid| (uid == 0).then(|| "root".to_owned()),
+            owners: OwnerNames::new(|uid| (uid == 0).then(|| "root".to_owned())),
             starts_programs: true,
             follows_links: false,
             removes: false,

@@ -131,6 +131,9 @@ impl Browser {
         } else if scan.is_interrupted {
             parts.push("stopped: lower bounds".to_owned().into());
         }
+        if let Some(taken) = &scan.taken {
+            parts.push(format!("snapshot of {taken}").into());
+        }
         if self.chosen.is_filtering {
             parts.push("filtering".to_owned().into());
         }

@@ -289,7 +289,7 @@ impl Browser {
 
     /// The name of an owner, or the number where nobody knows it.
     pub(super) fn owner_text(&self, uid: u32, canvas: &Canvas<'_>) -> String {
-        match (self.options.owner)(uid) {
+        match self.options.owners.get(uid) {
             Some(name) => canvas.name(name.as_bytes()),
             None => uid.to_string(),
         }

@@ -8,13 +8,12 @@ use statwalk_browse::{Data, Event, Filter, Filtered, ItemId, Manner, item_at};
 
 use super::message::Message;
 use super::numbers::{Newer, Reading, Reason, Taken};
-use super::scan::LiveScan;
 use super::screen::Screen;
+use super::source::Source;
 use super::trash_desk::{Spot, Trail};
 use super::undo::Back;
 use super::{Shell, refresh, scan};
 use crate::request::safe;
-use crate::system::clock;
 
 /// The answer to a reading that had no difference to tell.
 const THOSE_OF_NOW: &str = "the numbers are those of now";
@@ -111,6 +110,10 @@ impl Shell {
     /// that is new to the numbers is read alone, and the directory above it is not.
     fn read_trashes<'t>(&mut self, trashes: impl IntoIterator<Item = &'t [u8]>) -> Vec<&'t [u8]> {
         let (mut places, mut outside) = (Vec::new(), Vec::new());
+        let reads_gitignore = self
+            .source
+            .request()
+            .is_some_and(|request| request.reads_gitignore);
         let all = self.numbers.all();
         for trash in trashes {
             if self.numbers.owe(trash, Reason::Trash) {
@@ -120,7 +123,7 @@ impl Shell {
             match trail.map(|trail| trail.find(&*all, self.numbers.is_partial)) {
                 Some(Spot::Row(id)) => places.push((id, None)),
                 // The rules of a directory hold for its entries, and not for a root.
-                Some(Spot::New(dir, _)) if self.request.reads_gitignore => {
+                Some(Spot::New(dir, _)) if reads_gitignore => {
                     places.push((dir, None));
                 }
                 Some(Spot::New(dir, name)) => places.push((dir, Some(name))),
@@ -193,9 +196,12 @@ impl Shell {
         if all.is_empty() {
             return;
         }
-        let (scan, base) = (self.request.scan.clone(), self.numbers.all());
+        let Some(request) = self.source.request() else {
+            return;
+        };
+        let (scan, base) = (request.scan.clone(), self.numbers.all());
         let sender = self.sender.clone();
-        let sink = scan::sink(&self.request, true);
+        let sink = scan::sink(request, true);
         self.desks.readers.ask(move |stop| {
             for reading in all {
                 let new = reading.new.as_deref();
@@ -221,7 +227,7 @@ impl Shell {
             }
             return;
         };
-        let now_ns = clock::now_ns();
+        let now_ns = self.source.now_ns();
         self.desks.filters.ask_for_the_last(move |stop| {
             let filtered = Filtered::new(all, filter.clone(), now_ns, stop)?;
             Some(Message::Filtered(filter, Arc::new(filtered)))
@@ -229,19 +235,21 @@ impl Shell {
     }
 
     pub(super) fn scan_again(&mut self, screen: &mut dyn Screen) {
+        let Some(request) = self.source.request().cloned() else {
+            return;
+        };
         if self.removes {
-            self.remover.begin_scan(&self.request);
+            self.remover.begin_scan(&request);
         }
-        match LiveScan::start(&self.request, self.removes, self.sender.clone()) {
-            Ok(scan) => {
+        match Source::start(Box::new(request), self.removes, self.sender.clone()) {
+            Ok(source) => {
                 // Ids of the scan before mean nothing from now on.
                 self.update(Event::Replacing(None), screen);
                 self.trash.begin_scan();
                 self.update(Event::InTrash(0), screen);
                 self.desks.filters.end();
-                self.numbers
-                    .begin_scan(Arc::clone(&scan.data) as Arc<dyn Data>);
-                self.scan = scan;
+                self.numbers.begin_scan(source.data());
+                self.source = source;
                 self.update(Event::Data, screen);
             }
             Err(error) => self.say(error.to_string(), screen),

@@ -93,23 +93,33 @@ fn other_names(
     (!stopped).then_some(names)
 }
 
-fn rows(path: &Path, metadata: &fs::Metadata) -> Vec<(&'static str, String)> {
-    let charset = screen::charset();
-    let account = |name: Option<Vec<u8>>, number: u32| match name {
-        Some(name) => format!("{} ({number})", escape(&name, charset)),
+/// An account with its name, if it has one.
+pub(super) fn account(name: Option<&[u8]>, number: u32) -> String {
+    match name {
+        Some(name) => format!("{} ({number})", escape(name, screen::charset())),
         None => number.to_string(),
-    };
+    }
+}
+
+/// A time with its zone.
+pub(super) fn date(seconds: i64, ns: i64) -> String {
     let style: DateStyle = "full-iso".parse().unwrap_or_default();
-    let zone = TimeZone::system();
-    let date = |seconds: i64, ns: i64| {
-        let ns = seconds
-            .checked_mul(1_000_000_000)
-            .and_then(|s| s.checked_add(ns));
-        let text = ns.and_then(|ns| style.text(ns, &zone));
-        text.unwrap_or_else(|| format!("{seconds} s after 1970"))
-    };
-    let user = account(accounts::user_name(metadata.uid()), metadata.uid());
-    let group = account(accounts::group_name(metadata.gid()), metadata.gid());
+    let ns = seconds
+        .checked_mul(1_000_000_000)
+        .and_then(|s| s.checked_add(ns));
+    let text = ns.and_then(|ns| style.text(ns, &TimeZone::system()));
+    text.unwrap_or_else(|| format!("{seconds} s after 1970"))
+}
+
+fn rows(path: &Path, metadata: &fs::Metadata) -> Vec<(&'static str, String)> {
+    let user = account(
+        accounts::user_name(metadata.uid()).as_deref(),
+        metadata.uid(),
+    );
+    let group = account(
+        accounts::group_name(metadata.gid()).as_deref(),
+        metadata.gid(),
+    );
     let mut rows = vec![
         ("Owner", user),
         ("Group", group),
@@ -122,13 +132,13 @@ fn rows(path: &Path, metadata: &fs::Metadata) -> Vec<(&'static str, String)> {
     ];
     if let Ok(target) = fs::read_link(path) {
         let target = target.into_os_string().into_vec();
-        rows.push(("Leads to", escape(&target, charset).into_owned()));
+        rows.push(("Leads to", escape(&target, screen::charset()).into_owned()));
     }
     rows
 }
 
 /// The mode as ls shows it, and its number.
-fn mode(mode: u32) -> String {
+pub(super) fn mode(mode: u32) -> String {
     let kind = match mode & 0o170_000 {
         0o040_000 => 'd',
         0o120_000 => 'l',

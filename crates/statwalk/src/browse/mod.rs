@@ -28,8 +28,13 @@ mod scan;
 mod screen;
 mod shell_removals;
 mod sightings;
+mod source;
 mod space;
 mod stopped;
+#[cfg(feature = "snapshot")]
+mod stored_data;
+#[cfg(feature = "snapshot")]
+mod stored_wishes;
 mod terminal;
 mod trash_desk;
 mod tree_data;
@@ -46,27 +51,26 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use statwalk_browse::{
-    Browser, Data, Effect, Event, ItemId, Manner, Options, Query, RemovalReport, answer,
+    Browser, Effect, Event, ItemId, Manner, Options, Query, RemovalReport, answer,
 };
 use statwalk_view::{SizeFormat, escape};
 
 use self::desk::Desk;
 use self::message::Message;
 use self::numbers::{Numbers, Reason};
-use self::place::Place;
-use self::real_disk::RealDisk;
 use self::removal::{Left, Remover};
 use self::report::ReportDesk;
-use self::scan::LiveScan;
 use self::screen::{Input, Screen};
+use self::source::Source;
 use self::space::SpaceDesk;
+#[cfg(feature = "snapshot")]
+pub(crate) use self::stored_data::StoredData;
 use self::terminal::Tty;
 use self::trash_desk::TrashDesk;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::output;
 use crate::request::{Request, safe};
-use crate::system::clock;
 use crate::system::open_files;
 use crate::system::programs;
 use crate::system::screen::stdout_is_terminal;
@@ -92,12 +96,10 @@ pub(super) const GONE: &str = "the item is gone";
 /// The browser with all that it needs.
 struct Shell {
     browser: Browser,
-    request: Request,
     /// Whether items may be removed.
     removes: bool,
     format: SizeFormat,
-    /// The scan. Answers about one with another number come too late.
-    scan: LiveScan,
+    source: Source,
     numbers: Numbers,
     desks: Desks,
     remover: Remover,
@@ -110,6 +112,13 @@ struct Shell {
     sender: Sender<Message>,
     /// The end, with a path to print.
     end: Option<Option<Vec<u8>>>,
+}
+
+/// The numbers that the user asks for.
+enum Wanted {
+    Scan(Box<Request>),
+    #[cfg(feature = "snapshot")]
+    Snapshot(Arc<StoredData>),
 }
 
 /// A thread for each kind of question.
@@ -138,7 +147,16 @@ pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Fail
         }
     }
     let mut screen = Tty::open()?;
-    run_on(&mut screen, request, options)
+    run_on(&mut screen, Wanted::Scan(Box::new(request)), options)
+}
+
+/// Runs the browser on a snapshot until the user quits.
+///
+/// Returns an error if there is no terminal.
+#[cfg(feature = "snapshot")]
+pub(crate) fn run_on_snapshot(data: StoredData, options: Options) -> Result<ExitStatus, Failure> {
+    let mut screen = Tty::open()?;
+    run_on(&mut screen, Wanted::Snapshot(Arc::new(data)), options)
 }
 
 /// Runs the browser on a file system that the user selects.
@@ -154,7 +172,7 @@ pub(crate) fn run_on_mounts(
         Err(error) => Err(error),
     };
     match started {
-        Ok(Some(request)) => run_on(&mut screen, request, options),
+        Ok(Some(request)) => run_on(&mut screen, Wanted::Scan(Box::new(request)), options),
         Ok(None) => {
             screen.close();
             Ok(signals::caught().map_or(ExitStatus::Complete, ExitStatus::Interrupted))
@@ -168,12 +186,12 @@ pub(crate) fn run_on_mounts(
 
 fn run_on(
     screen: &mut dyn Screen,
-    request: Request,
+    wanted: Wanted,
     options: Options,
 ) -> Result<ExitStatus, Failure> {
     open_files::raise_limit();
     let charset = options.charset;
-    let mut shell = match Shell::new(request, options, screen.size()) {
+    let mut shell = match Shell::new(wanted, options, screen.size()) {
         Ok(shell) => shell,
         Err(error) => {
             screen.close();
@@ -216,20 +234,27 @@ fn run_on(
 }
 
 impl Shell {
-    /// Starts the scan, and the threads that answer questions, for a screen of this size.
+    /// Starts the scan, if one is wanted, and the threads that answer questions, for a screen of
+    /// this size.
     fn new(
-        request: Request,
+        wanted: Wanted,
         options: Options,
         (width, height): (u16, u16),
     ) -> Result<Shell, Failure> {
         let (sender, messages) = mpsc::channel();
         let removes = options.removes;
         let remover = Remover::new(options.format, sender.clone());
-        if removes {
-            remover.begin_scan(&request);
-        }
-        let scan = LiveScan::start(&request, removes, sender.clone())?;
-        let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
+        let source = match wanted {
+            Wanted::Scan(request) => {
+                if removes {
+                    remover.begin_scan(&request);
+                }
+                Source::start(request, removes, sender.clone())?
+            }
+            #[cfg(feature = "snapshot")]
+            Wanted::Snapshot(data) => Source::Snapshot(data),
+        };
+        let base = source.data();
         let desk = |name| {
             Desk::new(name, sender.clone()).map_err(|error| {
                 Failure::Usage(format!("cannot start a thread: {}", reason(&error)))
@@ -240,9 +265,8 @@ impl Shell {
         Ok(Shell {
             removes,
             format: options.format,
-            browser: Browser::new(options, width, height, clock::now_ns()),
-            request,
-            scan,
+            browser: Browser::new(options, width, height, source.now_ns()),
+            source,
             numbers: Numbers::new(base),
             desks: Desks {
                 rows: desk("rows")?,
@@ -265,6 +289,10 @@ impl Shell {
 
     /// Works until the user quits. Answers with the path to print.
     fn work(&mut self, screen: &mut dyn Screen) -> Result<Option<Vec<u8>>, Failure> {
+        if let Some(state) = self.source.end_state() {
+            self.update(Event::Scan(state), screen);
+            self.update(Event::Data, screen);
+        }
         self.update(Event::Tick, screen);
         self.draw(screen)?;
         loop {
@@ -286,6 +314,10 @@ impl Shell {
             }
             while let Ok(message) = self.messages.try_recv() {
                 self.take(message, screen);
+                is_changed = true;
+            }
+            if let Some(failed) = self.source.take_failure() {
+                self.say(failed, screen);
                 is_changed = true;
             }
             if !self.remover.is_busy() {
@@ -358,7 +390,7 @@ impl Shell {
     fn take(&mut self, message: Message, screen: &mut dyn Screen) {
         match message {
             Message::Event(event) => self.update(event, screen),
-            Message::Scanned(number, data, is_partial) if number == self.scan.data.number => {
+            Message::Scanned(number, data, is_partial) if self.source.is_scan(number) => {
                 self.take_scan(data, is_partial, screen);
             }
             Message::OfTheLast(ticket, message) if ticket.is_last() => self.take(*message, screen),
@@ -399,16 +431,15 @@ impl Shell {
         if !self.numbers.lists(dir) {
             return;
         }
-        let place = dir.and_then(|dir| Place::of(dir, self.scan.data.number));
-        let Some(Place::Dir(number)) = place else {
+        let early = dir.and_then(|dir| self.source.early(dir));
+        let (Some((early, number)), Some(request)) = (early, self.source.request()) else {
             return;
         };
-        let early = Arc::clone(&self.scan.data.early);
         if early.of(number).is_some() {
             return;
         }
         let (scan, path) = (
-            self.request.scan.clone(),
+            request.scan.clone(),
             dir.and_then(|dir| self.numbers.all().path(dir)),
         );
         self.desks.listers.ask(move |stop| {
@@ -422,15 +453,18 @@ impl Shell {
     }
 
     fn fulfil(&mut self, wish: Effect, screen: &mut dyn Screen) {
+        if let Some(event) = self.source.refusal(&wish) {
+            return self.update(event, screen);
+        }
         match wish {
             Effect::Ask(query) => self.ask_rows(query),
-            Effect::Prefer(id) => self.scan.prefer(id),
+            Effect::Prefer(id) => self.source.prefer(id),
             Effect::Details(id) => self.ask_details(id),
             Effect::ReadForm(texts) => self.update(Event::Form(form::filter(&texts)), screen),
             Effect::SetFilter(filter) => self.set_filter(filter, screen),
             Effect::Refresh(dir) => self.read_again(dir, None, Reason::Wish),
             Effect::ScanAgain => self.scan_again(screen),
-            Effect::StopScan => self.scan.stop(),
+            Effect::StopScan => self.source.stop(),
             Effect::Shell(id) => self.run_shell(id, screen),
             Effect::Open(id) => {
                 let opened = self.path(id).and_then(|path| programs::open(&path));
@@ -461,7 +495,11 @@ impl Shell {
             Effect::EndSurvey => self.remover.end_survey(),
             Effect::Remove(manner) => self.remove(manner, screen),
             Effect::Report(id) => match id.map(|id| self.path(id)).transpose() {
-                Ok(path) => self.report.begin(&self.request, path),
+                Ok(path) => {
+                    if let Some(request) = self.source.request() {
+                        self.report.begin(request, path);
+                    }
+                }
                 Err(gone) => self.update(Event::Reported(Err(gone)), screen),
             },
             Effect::StopReport => self.report.stop(),
@@ -483,20 +521,22 @@ impl Shell {
 
     fn ask_rows(&mut self, query: Query) {
         let data = Arc::clone(&self.numbers.shown);
+        let facts = self.source.facts();
         let desk = match query.asks_disk() {
             true => &mut self.desks.searchers,
             false => &mut self.desks.rows,
         };
         desk.ask(move |stop| {
-            let answer = answer(&*data, &query, stop, &RealDisk)?;
+            let answer = answer(&*data, &query, stop, facts.disk())?;
             Some(Message::Event(Event::Answer(answer)))
         });
     }
 
     fn ask_details(&mut self, id: ItemId) {
         let data = self.numbers.all();
+        let facts = self.source.facts();
         self.desks.facts.ask(move |stop| {
-            let details = details::of(id, &*data, stop)?;
+            let details = facts.details(id, &*data, stop)?;
             Some(Message::Event(Event::Details(details)))
         });
     }

@@ -179,6 +179,7 @@ impl ScanThread {
             percent,
             elsewhere_bytes: None,
             current: current.map_or(Vec::new(), |(path, _)| path.clone()),
+            taken: None,
         }
     }
 }

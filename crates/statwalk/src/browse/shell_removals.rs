@@ -22,7 +22,7 @@ use clap::CommandFactory;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
-use statwalk_browse::{Bytes, Cursor, Key, Keymap, Options};
+use statwalk_browse::{Bytes, Cursor, Key, Keymap, Options, OwnerNames};
 use statwalk_testkit::attack::{Attack, Round};
 use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
 use statwalk_testkit::{Scratch, or_skip, program, remove_tree};
@@ -30,7 +30,7 @@ use statwalk_view::{Charset, Colour, SizeFormat, text_width};
 
 use super::screen::{Input, Screen};
 use super::sightings::Sightings;
-use super::{IDLE_WAIT, Shell};
+use super::{IDLE_WAIT, Shell, Wanted};
 use crate::failure::Failure;
 use crate::flags::{BrowseFlags, parse_as};
 use crate::request::Request;
@@ -252,12 +252,12 @@ fn shell(root: &Path, size: (u16, u16)) -> Shell {
         bytes: Bytes::Disk,
         charset: Charset::Unicode,
         colour: Colour::Off,
-        owner: accounts::user_text,
+        owners: OwnerNames::new(accounts::user_text),
         starts_programs: false,
         follows_links: false,
         removes: true,
     };
-    Shell::new(request, options, size).unwrap()
+    Shell::new(Wanted::Scan(Box::new(request)), options, size).unwrap()
 }
 
 fn trial(ground: &Ground, focus: Focus, round: &mut Round, deeds: &mut Deeds) {

@@ -25,7 +25,8 @@ use super::{LinkFlags, ReadFlags, When};
     args_override_self = true
 )]
 pub(crate) struct BrowseFlags {
-    /// Browse these paths [default: the mounted file systems to select one]
+    /// Browse these paths, or one snapshot, such as /home@last [default: the mounted file
+    /// systems to select one]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 

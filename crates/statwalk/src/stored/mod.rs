@@ -86,6 +86,11 @@ impl StoredScan {
         })
     }
 
+    /// The snapshot, and the path of the directory in it that is read; absent for the whole.
+    pub(crate) fn into_snapshot(self) -> (Snapshot, Option<Vec<u8>>) {
+        (self.snapshot, self.below.map(|(_, path)| path))
+    }
+
     /// The name that the user has for it.
     pub(crate) fn word(&self) -> &OsStr {
         &self.word
@@ -379,7 +384,7 @@ fn below(snapshot: &Snapshot, path: &Path) -> Result<Option<(Dir, Vec<u8>)>, Fai
     )))
 }
 
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_bytes(), Charset::Unicode).into_owned()
 }
 

@@ -203,9 +203,11 @@ impl Drop for Browser {
     }
 }
 
-/// Runs a browser in a directory, and quits once its first screen is there.
-pub(crate) fn look(directory: &Path, arguments: &[&str]) -> Result<Answer, Skipped> {
-    let mut browser = Browser::start(directory, arguments)?;
+/// Runs a browser in a directory, with a store of snapshots, and quits once its first screen
+/// is there.
+pub(crate) fn look(directory: &Path, arguments: &[&str], store: &Path) -> Result<Answer, Skipped> {
+    let environment = vec![("XDG_DATA_HOME", store.display().to_string())];
+    let mut browser = Browser::open(directory, arguments, environment, None)?;
     browser.wait_for("help");
     browser.press("q");
     let (status, ..) = browser.end();

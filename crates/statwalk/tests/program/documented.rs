@@ -229,7 +229,7 @@ impl Place {
         }
         if let Some(rest) = line.strip_prefix("statwalk browse ") {
             let words: Vec<&str> = rest.split(' ').collect();
-            return browse::look(&root, &words);
+            return browse::look(&root, &words, &self.store());
         }
         // A new file system has few generations.
         let line = line.replace("4711", "1");
@@ -244,9 +244,13 @@ impl Place {
         bash.current_dir(here)
             .env("PATH", format!("{}:{path}", program.display()))
             .env("HOME", self.scratch.path().join("home"))
-            .env("XDG_DATA_HOME", self.scratch.path().join("here/store"))
+            .env("XDG_DATA_HOME", self.store())
             .env("MANPAGER", "cat");
         Ok(Answer::of(&mut bash))
+    }
+
+    fn store(&self) -> PathBuf {
+        self.scratch.path().join("here/store")
     }
 }
 

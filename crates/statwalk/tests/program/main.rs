@@ -17,6 +17,8 @@ mod browse_keys;
 mod browse_numbers;
 mod browse_report;
 mod browse_search;
+#[cfg(feature = "snapshot")]
+mod browse_snapshot;
 mod browse_trash;
 mod completion;
 mod df;
