@@ -18,6 +18,7 @@ use statwalk_view::{DateStyle, Kind, Notes};
 
 use super::place::new_scan;
 use crate::output::scanned_tree::kind_of;
+use crate::system::panics::caught;
 
 /// How many rows are read at once. A page of a snapshot has as many.
 const PIECE_ROWS: u64 = 8192;
@@ -204,7 +205,7 @@ impl StoredData {
                 (rows.copied().collect(), None)
             }
             Some(path) => {
-                let row = match snapshot.find(path)? {
+                let row = match caught(|| snapshot.find(path))? {
                     Some(Found::Dir(dir)) => dir.entry,
                     Some(Found::Entry(entry)) => entry.row,
                     None => return Ok(None),
@@ -214,7 +215,7 @@ impl StoredData {
         };
         Ok(Some(StoredData {
             number: new_scan(),
-            lacks: Lacks::of(&snapshot)?,
+            lacks: caught(|| Lacks::of(&snapshot))?,
             owners: OnceLock::new(),
             snapshot,
             roots,
@@ -254,7 +255,7 @@ impl StoredData {
     /// The names of accounts at the time of the scan.
     pub(crate) fn owners(&self) -> &Owners {
         self.owners
-            .get_or_init(|| self.noted(self.snapshot.owners()).unwrap_or_default())
+            .get_or_init(|| self.read(Snapshot::owners).unwrap_or_default())
     }
 
     /// The first error of a read since the last question for it.
@@ -265,11 +266,12 @@ impl StoredData {
     /// The row of an item, with all that the snapshot knows.
     pub(crate) fn entry(&self, id: ItemId) -> Option<Entry> {
         let row = self.row_of(id)?;
-        self.noted(self.snapshot.entry(row))
+        self.read(|snapshot| snapshot.entry(row))
     }
 
-    fn noted<T>(&self, result: Result<T, Error>) -> Option<T> {
-        match result {
+    /// Reads something. The first error is kept for the user.
+    fn read<T>(&self, read: impl FnOnce(&Snapshot) -> Result<T, Error>) -> Option<T> {
+        match caught(|| read(&self.snapshot)) {
             Ok(value) => Some(value),
             Err(error) => {
                 lock(&self.failed).get_or_insert_with(|| error.to_string());
@@ -295,7 +297,7 @@ impl StoredData {
             return Some(piece);
         }
         let rows = self.piece_rows(number, self.row_count())?;
-        let entries = self.noted(self.snapshot.entries(rows))?;
+        let entries = self.read(|snapshot| snapshot.entries(rows))?;
         let piece = Arc::new(entries.into_iter().map(Row::of).collect());
         lock(&self.rows).keep(number, &piece);
         Some(piece)
@@ -325,7 +327,7 @@ impl StoredData {
             Some(piece) => piece,
             None => {
                 let rows = self.piece_rows(number, self.snapshot.dir_count())?;
-                let piece = Arc::new(self.noted(self.snapshot.dirs(rows))?);
+                let piece = Arc::new(self.read(|snapshot| snapshot.dirs(rows))?);
                 lock(&self.dirs).keep(number, &piece);
                 piece
             }
@@ -482,7 +484,7 @@ impl Data for StoredData {
         let Some(path) = self.path(dir) else {
             return (Vec::new(), 0);
         };
-        let errors = self.noted(self.snapshot.errors()).unwrap_or_default();
+        let errors = self.read(Snapshot::errors).unwrap_or_default();
         let is_below = |error: &ErrorRow| {
             let rest = error.path.strip_prefix(&path[..]);
             error.class != Class::NotEntered
@@ -509,7 +511,7 @@ impl Data for StoredData {
             None => Vec::new(),
             Some(dir) => match self.dir(dir)?.path {
                 Some(path) => path,
-                None => self.noted(self.snapshot.path(dir))?,
+                None => self.read(|snapshot| snapshot.path(dir))?,
             },
         };
         if of.dir.is_some() && path.last() != Some(&b'/') {
@@ -529,7 +531,7 @@ impl Disk for StoredData {
     }
 
     fn has_cache_tag(&self, path: &[u8]) -> bool {
-        match self.noted(self.snapshot.find(path)) {
+        match self.read(|snapshot| snapshot.find(path)) {
             Some(Some(Found::Dir(dir))) => dir.cachedir_tag == Some(true),
             _ => false,
         }

@@ -33,6 +33,7 @@ use super::screen::{Input, Screen};
 use super::{modes, watchdog};
 use crate::failure::Failure;
 use crate::system::last_resort;
+use crate::system::panics::is_caught;
 use crate::system::stdio::reason;
 
 /// The longest path that is copied: terminals refuse long ones, and some are confused.
@@ -103,6 +104,9 @@ impl Tty {
         let before = panic::take_hook();
         // Without the thread that panicked the browser cannot go on.
         panic::set_hook(Box::new(move |panic| {
+            if is_caught() {
+                return;
+            }
             modes::give_back();
             before(panic);
             statwalk_sys::allocator::end_process(PANICKED);

@@ -20,13 +20,17 @@ thread_local! {
 pub(crate) fn abort_at_panics() {
     let say = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if IS_CAUGHT.get() {
-            // Who catches it says what is wrong with the file.
+        if is_caught() {
             return;
         }
         say(info);
         process::abort();
     }));
+}
+
+/// Whether somebody catches a panic of this thread, and says what is wrong.
+pub(crate) fn is_caught() -> bool {
+    IS_CAUGHT.get()
 }
 
 /// Reads a snapshot: a panic of its library is caught behind this call.

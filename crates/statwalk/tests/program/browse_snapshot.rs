@@ -13,7 +13,7 @@ use super::run::Tree;
 fn start(directory: &Path, paths: &[&str]) -> Result<Browser, statwalk_testkit::Skipped> {
     let zone = vec![("TZ", "UTC".to_owned())];
     let browser = Browser::with(directory, paths, zone, Stdio::inherit)?;
-    super::run::resize(&browser.screen, 120, 24);
+    super::run::resize(&browser.screen, 200, 24);
     Ok(browser)
 }
 
@@ -101,4 +101,15 @@ fn flags_of_a_scan_and_removals_are_refused() {
     let done = tree.run(&["browse", &nowhere]);
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("nowhere"), "{}", done.stderr);
+}
+
+/// The library panics in a page of this snapshot.
+#[test]
+fn a_damaged_page_is_told_and_ends_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/damaged-snapshot");
+    let tree = Tree::new("file 1");
+    let mut browser = or_skip!(start(tree.parent(), &[folder.to_str().unwrap()]));
+    browser.wait_for("contradict each other");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
 }

@@ -296,3 +296,17 @@ fn an_error_is_kept_for_the_user() {
     assert!(stored.take_failure().unwrap().contains("part-00000"));
     assert_eq!(stored.take_failure(), None);
 }
+
+/// The library panics in a page of this snapshot.
+#[test]
+fn a_damaged_page_is_an_error() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/damaged-snapshot");
+    let stored = StoredData::open(Snapshot::open(&folder).unwrap(), None);
+    let stored = stored.unwrap().unwrap();
+    for root in stored.roots() {
+        stored.children(root, &mut |_, _| ControlFlow::Continue(()));
+        assert_eq!(stored.entry(root), None);
+    }
+    let failure = stored.take_failure().unwrap();
+    assert!(failure.contains("contradict each other"), "{failure}");
+}
