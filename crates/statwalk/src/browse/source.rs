@@ -128,6 +128,10 @@ impl Source {
     }
 
     /// The answer to a wish that it does not fulfil; absent where it does.
+    #[cfg_attr(
+        not(feature = "snapshot"),
+        expect(unused_variables, reason = "a scan fulfils each")
+    )]
     pub(super) fn refusal(&self, wish: &Effect) -> Option<Event> {
         match self {
             Source::Scan { .. } => None,
