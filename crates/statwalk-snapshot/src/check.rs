@@ -3,7 +3,6 @@
 //! Verifies a whole snapshot, and names each thing that is wrong.
 
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use crate::hex::hex;
 use crate::listing::ListingHash;
 use crate::manifest::{Links, Missing};
 use crate::part::{Class, type_of_word};
+use crate::regular_file;
 use crate::snapshot::{Dir, ErrorRow, Snapshot, ranges};
 use crate::sums::{EntryFacts, Sums, latest_ns};
 use crate::table::Columns;
@@ -562,9 +562,8 @@ fn hash_row(
 
 fn hash_of(path: &Path, bytes: u64) -> Result<String, Error> {
     let failed = |error| Error::io("read", path, error);
-    let mut file = File::open(path)
-        .map_err(failed)?
-        .take(bytes.saturating_add(1));
+    let file = regular_file::open(path).map_err(failed)??;
+    let mut file = file.take(bytes.saturating_add(1));
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 18]);
     loop {
         match file.read(&mut buffer).map_err(failed)? {

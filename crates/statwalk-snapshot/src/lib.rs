@@ -27,6 +27,7 @@ mod merge;
 mod numbering;
 mod pages;
 mod part;
+mod regular_file;
 mod row_code;
 #[cfg(feature = "scan")]
 mod scan;

@@ -5,7 +5,6 @@
 //! It has the files of each table, the options and times of the scan, its counts, and what
 //! is missing. Nothing of a snapshot is learnt from a listing of its folder.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind};
 use crate::hex::is_sha256;
+use crate::regular_file;
 use crate::schema::TableName;
 
 /// The name of the manifest in the folder of a snapshot.
@@ -249,8 +249,8 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Manifest, Error> {
         let path = folder.join(MANIFEST_NAME);
         let mut bytes = Vec::new();
-        let file = match File::open(&path) {
-            Ok(file) => file,
+        let file = match regular_file::open(&path) {
+            Ok(file) => file?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && folder.is_dir() => {
                 let message = format!("not a snapshot: there is no {MANIFEST_NAME}");
                 return Err(Error::new(ErrorKind::NotASnapshot, message).at(folder));

@@ -12,7 +12,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::Error;
-use crate::thrift;
+use crate::{regular_file, thrift};
 
 /// The most bytes of a page, compressed or not. A writer ends a page after 4 MiB.
 pub(crate) const PAGE_BYTES_MAX: usize = 8 << 20;
@@ -32,11 +32,8 @@ impl Pages {
     /// Opens a file, which must have as many bytes as the manifest says.
     pub(crate) fn open(path: &Path, length_bytes: u64) -> std::result::Result<Pages, Error> {
         let failed = |error| Error::io("open", path, error);
-        let file = File::open(path).map_err(failed)?;
+        let file = regular_file::open(path).map_err(failed)??;
         let metadata = file.metadata().map_err(failed)?;
-        if !metadata.is_file() {
-            return Err(Error::damaged("not a regular file").at(path));
-        }
         if metadata.len() != length_bytes {
             let message = format!(
                 "has {} bytes, and the manifest says {length_bytes}",

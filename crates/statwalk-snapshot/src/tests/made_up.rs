@@ -493,3 +493,26 @@ fn texts_that_repeat_each_other_do_not_fill_the_memory() {
     assert!(error.to_string().contains("too long"), "{error}");
     assert!(table.read(0..100, &["name"]).is_ok());
 }
+
+/// A FIFO kept a reader waiting for ever.
+#[test]
+fn what_is_no_file_is_an_error() {
+    let scratch = Scratch::new().unwrap();
+    let whole = snapshot_in(scratch.path());
+    let entries = whole.join("entries/part-00000.parquet");
+    let make_fifo = |path: &Path| {
+        std::fs::remove_file(path).unwrap();
+        let mode = rustix::fs::Mode::RWXU;
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, path, fifo, mode, 0).unwrap();
+    };
+    make_fifo(&entries);
+    let snapshot = Snapshot::open(&whole).unwrap();
+    let error = snapshot.roots().unwrap_err().to_string();
+    assert!(error.ends_with("not a regular file"), "{error}");
+    let words = &check(&whole).unwrap().faults[0].words;
+    assert!(words.contains("not a regular file"), "{words}");
+    make_fifo(&whole.join("_manifest.json"));
+    let error = Snapshot::open(&whole).unwrap_err().to_string();
+    assert!(error.ends_with("not a regular file"), "{error}");
+}
