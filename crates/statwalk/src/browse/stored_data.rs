@@ -26,8 +26,9 @@ const PIECE_ROWS: u64 = 8192;
 /// How many pieces stay: about 40 MB of rows, and their names.
 const PIECES: usize = 32;
 
-/// From so many errors on, each directory is asked by itself for what it lacks.
-const ERRORS_MAX: u64 = 1 << 20;
+/// With more errors than that, each directory is asked by itself for what it lacks. The mark of
+/// one that changed is missing then.
+const ERRORS_MAX: u64 = 1 << 16;
 
 /// How many errors a view lists.
 const FAULTS_MAX: usize = 10_000;
