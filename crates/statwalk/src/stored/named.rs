@@ -11,6 +11,7 @@ use std::thread;
 
 use jiff::Zoned;
 use jiff::tz::TimeZone;
+use rustix::fs::{FileType, lstat};
 use statwalk_snapshot::MANIFEST_NAME;
 use statwalk_view::{DateStyle, counted};
 
@@ -63,7 +64,7 @@ pub(crate) fn folder_of(word: &OsStr) -> Result<Option<PathBuf>, Failure> {
 fn found(word: &OsStr, is_alone: bool) -> Result<Option<(PathBuf, Option<PathBuf>)>, Failure> {
     let facts = Facts {
         now: &Zoned::now,
-        exists: &|path| path.symlink_metadata().is_ok(),
+        exists: &|path| lstat(path).is_ok(),
         is_snapshot: &|path| is_alone && is_snapshot(path),
     };
     match meaning(word, &facts) {
@@ -90,7 +91,11 @@ fn found(word: &OsStr, is_alone: bool) -> Result<Option<(PathBuf, Option<PathBuf
 fn is_snapshot(folder: &Path) -> bool {
     let manifest = folder.join(MANIFEST_NAME);
     let asked = manifest.clone();
-    let has = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
+    // std asks for statx at its first error by a call with null pointers, which a program that
+    // changes calls, as strace does, cannot follow.
+    let has = |path: &Path| {
+        lstat(path).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file())
+    };
     let (sender, answer) = mpsc::channel();
     // Before there are threads.
     open_files::raise_limit();
