@@ -8,10 +8,11 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind};
@@ -132,10 +133,12 @@ impl Folder {
     }
 
     /// Removes a folder that a writer left behind. The caller knows that the writer is gone.
+    /// One of another user stays.
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is not that of such a folder, or if the system refuses.
+    /// Returns an error if the name is not that of such a folder, if it belongs to another user,
+    /// or if the system refuses.
     pub fn remove_leftover(parent: &Path, name: &OsStr) -> Result<(), Error> {
         let path = parent.join(name);
         if !Folder::is_leftover(name) {
@@ -156,30 +159,39 @@ impl Drop for Folder {
 
 /// Removes a folder that is no snapshot yet: the files that a writer makes, and the folders when
 /// they are empty. Anything else stays, and the folder with it.
+///
+/// Another user can make a folder of such a name in `/tmp`, with a link in it that leads
+/// elsewhere. So it removes by descriptors of real folders, and only in one of the caller.
 fn remove_own(path: &Path) -> io::Result<()> {
+    let own = folder_in(CWD, path.as_os_str())?;
+    if rustix::fs::fstat(&own)?.st_uid != rustix::process::geteuid().as_raw() {
+        let why = "it belongs to another user";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
     for table in TableName::ALL {
-        let folder = path.join(table.name());
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
+        let folder = match folder_in(own.as_fd(), OsStr::new(table.name())) {
+            Err(Errno::NOENT) => continue,
+            folder => folder?,
         };
-        for entry in entries {
-            let name = entry?.file_name();
-            if name.as_encoded_bytes().starts_with(b"part-") {
-                let own = folder.join(name);
-                fs::remove_file(own)?;
+        for entry in rustix::fs::Dir::read_from(&folder)? {
+            let name = entry?.file_name().to_owned();
+            if name.to_bytes().starts_with(b"part-") {
+                rustix::fs::unlinkat(&folder, name, AtFlags::empty())?;
             }
         }
-        let own = folder;
-        fs::remove_dir(own)?;
+        rustix::fs::unlinkat(&own, table.name(), AtFlags::REMOVEDIR)?;
     }
-    let own = path.join(MANIFEST_NAME);
-    match fs::remove_file(own) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+    match rustix::fs::unlinkat(&own, MANIFEST_NAME, AtFlags::empty()) {
+        Err(errno) if errno != Errno::NOENT => return Err(errno.into()),
         _ => {}
     }
-    let own = path;
-    fs::remove_dir(own)
+    Ok(rustix::fs::rmdir(path)?)
+}
+
+/// Opens a folder, and no link to one.
+fn folder_in(at: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(at, name, flags, Mode::empty())
 }
 
 /// Brings the names in a folder to the disk, as far as the file system can.

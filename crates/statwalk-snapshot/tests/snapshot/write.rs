@@ -4,13 +4,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use crate::common::{TestMachine, all_fields, part_of, snapshot_of, store};
 use statwalk_core::Scan;
 use statwalk_snapshot::{ErrorKind, Folder, Manifest, MergeOptions, merge};
 use statwalk_testkit::Scratch;
+use statwalk_testkit::unprivileged::is_root;
 
 fn tree(at: &Path) {
     fs::create_dir_all(at.join("a/deep")).unwrap();
@@ -151,4 +152,34 @@ fn an_interrupted_scan_is_stored_on_request_alone() {
     options.partial = true;
     let manifest = merge(&part, facts, &mut TestMachine, &folder, &options).unwrap();
     assert!(manifest.facts.interrupted && !manifest.complete);
+}
+
+/// A folder that another user made, with a link in the place of a table, had what the link
+/// leads to removed.
+#[test]
+fn a_leftover_removes_nothing_elsewhere() {
+    let scratch = Scratch::new().unwrap();
+    let name = OsStr::new(".statwalk-snapshot-00000000000000a7.tmp");
+    let leftover = scratch.path().join(name);
+    let outside = scratch.path().join("outside");
+    fs::create_dir_all(&leftover).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("part-00000.parquet"), "kept").unwrap();
+    symlink(&outside, leftover.join("entries")).unwrap();
+    Folder::remove_leftover(scratch.path(), name).unwrap_err();
+    assert!(outside.join("part-00000.parquet").exists());
+    // Nor is a link to a folder one.
+    let link = OsStr::new(".statwalk-snapshot-00000000000000a8.tmp");
+    symlink(&outside, scratch.path().join(link)).unwrap();
+    Folder::remove_leftover(scratch.path(), link).unwrap_err();
+    assert!(outside.join("part-00000.parquet").exists());
+    fs::remove_file(leftover.join("entries")).unwrap();
+    if is_root() {
+        chown(&leftover, Some(1234), None).unwrap();
+        Folder::remove_leftover(scratch.path(), name).unwrap_err();
+        assert!(leftover.exists());
+        chown(&leftover, Some(0), None).unwrap();
+    }
+    Folder::remove_leftover(scratch.path(), name).unwrap();
+    assert!(!leftover.exists());
 }

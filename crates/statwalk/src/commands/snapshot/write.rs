@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -285,12 +286,14 @@ impl Target {
     }
 }
 
-/// Removes what killed runs left in a folder of the user's.
+/// Removes what killed runs of this user left in a folder, which others may use, too.
 fn clear_neighbourhood(parent: &Path) {
+    let own = rustix::process::geteuid().as_raw();
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
-        if !Folder::is_leftover(&name) {
+        let is_own = || entry.metadata().is_ok_and(|found| found.uid() == own);
+        if !Folder::is_leftover(&name) || !is_own() {
             continue;
         }
         match Folder::remove_leftover(parent, &name) {
