@@ -518,7 +518,7 @@ impl Scan {
             follows,
             now_ns: now_ns(),
             inodes: Arc::new(InodeNumbers::new()),
-            mounted_files: Arc::clone(&roots_table.mounted_files),
+            mounted_files: roots_table.mounted_files.clone(),
         };
         let (plan, listings_max) = self.plan(wanted, why);
         let options = self.options(wanted, roots_table);

@@ -101,7 +101,8 @@ impl RootTable {
             table.repeat[index] = first != number;
         }
         if counts_once {
-            table.mounted_files = Arc::new(source.mounted_files(&mounts));
+            let files = source.mounted_files(&mounts);
+            table.mounted_files = (!files.is_empty()).then(|| Arc::new(files));
         }
         table
     }

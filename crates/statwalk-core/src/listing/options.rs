@@ -87,7 +87,7 @@ pub(crate) struct RootTable {
     /// Roots that are no directories, by their parent directory.
     pub(crate) others: HashMap<FileId, NamedRoots>,
     /// Files that are mounted by themselves: a root can show one that another shows, too.
-    pub(crate) mounted_files: Arc<HashSet<FileId>>,
+    pub(crate) mounted_files: Option<Arc<HashSet<FileId>>>,
     /// Whether an earlier root is the same.
     pub(crate) repeat: Vec<bool>,
     /// Whether a root was something else than a directory when the scan began.

@@ -253,7 +253,7 @@ mod tests {
             roots: Arc::default(),
             links: LinkPolicy::Once,
             follows: true,
-            mounted_files: Arc::default(),
+            mounted_files: None,
             now_ns: 0,
             inodes: Arc::new(InodeNumbers::new()),
         }

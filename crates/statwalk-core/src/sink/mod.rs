@@ -52,8 +52,9 @@ pub struct Context {
     pub now_ns: i64,
     /// The inodes that can be reached by several names, for all sinks and workers.
     pub(crate) inodes: Arc<InodeNumbers>,
-    /// Files that have several names by mounts, whatever their links.
-    pub(crate) mounted_files: Arc<HashSet<FileId>>,
+    /// Files that have several names by mounts, whatever their links. Absent where there are
+    /// none, so that a scan asks once an entry whether there are.
+    pub(crate) mounted_files: Option<Arc<HashSet<FileId>>>,
 }
 
 impl Context {
@@ -73,7 +74,7 @@ impl Context {
             follows: false,
             now_ns,
             inodes: Arc::new(InodeNumbers::new()),
-            mounted_files: Arc::default(),
+            mounted_files: None,
         }
     }
 }

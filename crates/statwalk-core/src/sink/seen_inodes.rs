@@ -23,14 +23,18 @@ pub(super) fn may_repeat(context: &Context, batch: &Batch, index: usize) -> bool
     context.links == LinkPolicy::Once
         && match context.follows {
             true => !stands_for_a_directory(batch, index),
-            false => batch.links()[index] > 1 || is_mounted(&context.mounted_files, batch, index),
+            false => {
+                batch.links()[index] > 1
+                    || (context.mounted_files.as_deref())
+                        .is_some_and(|files| is_mounted(files, batch, index))
+            }
         }
 }
 
-/// Whether an entry is one of the files that are mounted. Mostly there is none.
-#[inline]
+/// Whether an entry is one of the files that are mounted. Apart: most scans know of none.
+#[inline(never)]
 fn is_mounted(files: &HashSet<FileId>, batch: &Batch, index: usize) -> bool {
-    !files.is_empty() && files.contains(&batch.id(index))
+    files.contains(&batch.id(index))
 }
 
 /// Whether an entry is a link to a directory that is listed elsewhere: it has no bytes.
@@ -51,7 +55,7 @@ pub(super) struct SeenInodes {
     /// From how many links on an inode is remembered.
     links_min: u32,
     follows: bool,
-    mounted_files: Arc<HashSet<FileId>>,
+    mounted_files: Option<Arc<HashSet<FileId>>>,
     inodes: Arc<InodeNumbers>,
     counted: Arc<Counted>,
     /// Those of several scans, in the place of the own ones.
@@ -100,13 +104,15 @@ impl SeenInodes {
         let links_min = match (context.links, context.follows) {
             (LinkPolicy::Each, _) => u32::MAX,
             (LinkPolicy::Once, true) => 0,
+            // Each entry is compared with the files that are mounted.
+            (LinkPolicy::Once, false) if context.mounted_files.is_some() => 0,
             (LinkPolicy::Once, false) => 2,
         };
         SeenInodes {
             links_min,
             follows: context.follows,
             of_scans,
-            mounted_files: Arc::clone(&context.mounted_files),
+            mounted_files: context.mounted_files.clone(),
             inodes: Arc::clone(&context.inodes),
             counted: Arc::new(Counted {
                 numbers: Parts::new(),
@@ -118,12 +124,16 @@ impl SeenInodes {
     /// Whether the bytes of the entry were not counted yet; from now on they are.
     #[inline]
     pub(super) fn is_new(&self, batch: &Batch, index: usize) -> bool {
-        let is_single =
-            batch.links()[index] < self.links_min && !is_mounted(&self.mounted_files, batch, index);
-        if is_single || self.links_min == u32::MAX {
+        if batch.links()[index] < self.links_min || self.links_min == u32::MAX {
             return true;
         }
         if self.follows && stands_for_a_directory(batch, index) {
+            return true;
+        }
+        if let Some(files) = &self.mounted_files
+            && batch.links()[index] < 2
+            && !is_mounted(files, batch, index)
+        {
             return true;
         }
         self.add(batch.id(index))
