@@ -3,7 +3,7 @@
 //! Reads some columns of some rows of one file.
 //!
 //! The library that decodes panics on some damaged bytes. So headers and footers are checked
-//! before, and panics are caught at one place ([`guarded`]). The program must unwind for it.
+//! before, and panics are caught at one place ([`guarded`]). Where panics abort, the program ends.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -104,7 +104,7 @@ impl Tty {
         let before = panic::take_hook();
         // Without the thread that panicked the browser cannot go on.
         panic::set_hook(Box::new(move |panic| {
-            if is_caught() {
+            if is_caught() && cfg!(panic = "unwind") {
                 return;
             }
             modes::give_back();

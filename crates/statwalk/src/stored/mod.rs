@@ -30,7 +30,7 @@ use crate::answer::owner_names::Owners;
 use crate::answer::plan_text::PlanText;
 use crate::answer::record::Findings;
 use crate::failure::Failure;
-use crate::system::panics::caught;
+use crate::system::panics::{caught, reads};
 use crate::system::stdio::reason;
 
 /// A stored scan, or a directory in it.
@@ -68,6 +68,7 @@ impl StoredScan {
     /// Opens the snapshot in a folder, or a directory in it.
     fn open(word: &OsStr, folder: &Path, inside: Option<&Path>) -> Result<StoredScan, Failure> {
         let cannot = |error| failure("read", folder, &error);
+        reads(folder);
         let snapshot = caught(|| Snapshot::open(folder)).map_err(cannot)?;
         if snapshot.manifest().facts.roots.len() != 1 {
             let folder = shown(folder);

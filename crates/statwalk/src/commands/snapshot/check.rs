@@ -21,7 +21,7 @@ use crate::output::json::{self, Fields, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::stored::folder_of;
-use crate::system::panics::caught;
+use crate::system::panics::{caught, reads};
 use crate::system::screen::Screen;
 
 /// The result of a check.
@@ -40,6 +40,7 @@ pub(super) fn run(flags: &SnapshotFlags) -> Result<ExitStatus, Failure> {
         let word = shown(Path::new(word));
         Failure::Usage(format!("cannot check {word}: it names no snapshot"))
     })?;
+    reads(&folder);
     let checked = caught(|| check(&folder)).map_err(|error| failure("read", &folder, &error))?;
     let status = match checked.fault_count {
         0 => ExitStatus::Complete,
