@@ -42,7 +42,7 @@ impl Folder {
     ///
     /// Returns an error if the system refuses, or if a folder with the number is there.
     pub fn begin(parent: &Path, number: u64) -> Result<Folder, Error> {
-        let name = OsString::from(format!("{PREFIX}{number:016x}{SUFFIX}"));
+        let name = OsString::from(Folder::temporary_name(number));
         let path = parent.join(&name);
         let make = |path: &Path| {
             let made = fs::DirBuilder::new().mode(0o700).create(path);
@@ -111,6 +111,12 @@ impl Folder {
         io::Write::write_all(&mut file, &manifest.to_json())
             .and_then(|()| file.sync_all())
             .map_err(|error| Error::io("write", &path, error))
+    }
+
+    /// The name that a folder with this number has until [`finish`](Self::finish).
+    #[must_use]
+    pub fn temporary_name(number: u64) -> String {
+        format!("{PREFIX}{number:016x}{SUFFIX}")
     }
 
     /// Whether a name is that of a folder which a writer could leave behind.

@@ -34,7 +34,7 @@ use crate::output::json::{self, Field, Fields, Object};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::request::{Request, invalid, size};
-use crate::store::disk::{Neighbours, Shelf, leftover};
+use crate::store::disk::{Neighbours, Shelf};
 use crate::store::key::Key;
 use crate::store::retention::{Keep, Kept, going_by_size};
 use crate::system::clock;
@@ -92,7 +92,7 @@ pub(super) fn run(flags: SnapshotFlags) -> Result<ExitStatus, Failure> {
     }
     let left_out = OlderStates::default();
     request.scan = request.scan.fields(fields).errors_kept(usize::MAX);
-    let own = OwnFolder::new(leftover(number));
+    let own = OwnFolder::new(Folder::temporary_name(number));
     request.scan = own.leave_out(request.scan);
     if !flags.include_snapshots {
         request.scan = left_out.leave_out(request.scan);

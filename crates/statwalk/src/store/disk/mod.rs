@@ -11,13 +11,14 @@ pub(crate) mod patience;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use statwalk_snapshot::Folder;
 use statwalk_sys::user;
 use statwalk_view::{Charset, escape};
 
@@ -31,9 +32,6 @@ pub(crate) use self::lock::Neighbours;
 
 /// The bits of others in a mode.
 const OF_OTHERS: u32 = 0o077;
-
-/// How the name of a folder begins and ends that is no snapshot yet, or no more.
-const LEFTOVER: (&str, &str) = (".statwalk-snapshot-", ".tmp");
 
 /// The folder that has a folder for each host.
 #[derive(Clone, Debug)]
@@ -149,29 +147,17 @@ impl Shelf {
     /// Removes a snapshot. A kill meanwhile leaves it whole, or a leftover.
     pub(crate) fn remove(&self, stored: Stored, token: u64) -> Result<(), Failure> {
         let snapshot = self.path.join(stored.folder());
-        let leftover = self.path.join(leftover(token));
+        let leftover = self.path.join(Folder::temporary_name(token));
         let renamed = fs::rename(&snapshot, &leftover);
         renamed.map_err(|error| cannot("remove", &snapshot, &error))?;
         remove_leftover(&leftover)
     }
 }
 
-/// The name of a folder that is no snapshot, by a random number.
-pub(crate) fn leftover(token: u64) -> String {
-    let (begin, end) = LEFTOVER;
-    format!("{begin}{token:016x}{end}")
-}
-
-fn is_leftover(name: &OsStr) -> bool {
-    let (begin, end) = LEFTOVER;
-    let name = name.as_bytes();
-    name.starts_with(begin.as_bytes()) && name.ends_with(end.as_bytes())
-}
-
 /// Removes leftovers from a folder, of which no other process makes snapshots now.
 pub(crate) fn clear(folder: &Path) -> Result<Vec<OsString>, Failure> {
     let mut names = names_in(folder)?;
-    names.retain(|name| is_leftover(name));
+    names.retain(|name| Folder::is_leftover(name));
     for name in &names {
         remove_leftover(&folder.join(name))?;
     }

@@ -72,13 +72,16 @@ fn leftovers_go_and_snapshots_stay() {
     let store = Store::at(scratch.path().to_owned());
     let shelf = store.open(&key("/home")).unwrap();
     let stored = put(&shelf, 100);
-    let (rest, target) = (shelf.path().join(leftover(7)), scratch.path().join("kept"));
+    let (rest, target) = (
+        shelf.path().join(Folder::temporary_name(7)),
+        scratch.path().join("kept"),
+    );
     fs::create_dir(&rest).unwrap();
     fs::create_dir(&target).unwrap();
     fs::write(target.join("file"), "x").unwrap();
     // Not even by a link in it is anything else removed.
     symlink(&target, rest.join("link")).unwrap();
-    assert_eq!(shelf.clear().unwrap(), [leftover(7).as_str()]);
+    assert_eq!(shelf.clear().unwrap(), [Folder::temporary_name(7).as_str()]);
     assert!(!rest.exists() && target.join("file").exists());
     assert_eq!(store.snapshots(&key("/home")).unwrap(), [stored]);
     shelf.remove(stored, 9).unwrap();
